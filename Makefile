@@ -1,0 +1,45 @@
+# Everything runs in .venv, which is made on the first call. Needs only make and Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: demo test lint bench coverage clean help
+
+demo: $(STAMP)  ## fit a record and print what comes out
+	$(BIN)/python -m lamina
+
+test: $(STAMP)  ## run the tests
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## time the engine
+	$(BIN)/python benchmarks/engine.py
+
+coverage: $(STAMP)  ## run the tests and show the lines they miss
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+clean:  ## remove caches and build products, keep .venv
+	rm -rf build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+
+# pip is looked for, not python: a venv whose creation broke off has a python but no pip.
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "lamina needs Python 3.11 or newer; '$(PYTHON) --version' says: $$($(PYTHON) --version 2>&1)" >&2; \
+		echo "Name another one, for example: make PYTHON=python3.12 test" >&2; \
+		exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts]'
+	@touch $@

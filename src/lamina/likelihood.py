@@ -1,0 +1,95 @@
+"""The likelihood of a set of inputs: one function in front of both engines."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import dense, markov
+from .columns import check_length, numbers
+from .errors import KernelError, MethodError, RecordError, name_rows
+from .kernels import Kernel
+
+Array = np.ndarray
+Engine = Literal["auto", "markov", "dense"]
+
+
+@overload
+def log_likelihood(
+    tau: ArrayLike,
+    y: ArrayLike,
+    y_sd: ArrayLike,
+    kernel: Kernel,
+    *,
+    gradient: Literal[False] = False,
+    engine: Engine = "auto",
+) -> float: ...
+@overload
+def log_likelihood(
+    tau: ArrayLike,
+    y: ArrayLike,
+    y_sd: ArrayLike,
+    kernel: Kernel,
+    *,
+    gradient: Literal[True],
+    engine: Engine = "auto",
+) -> tuple[float, Array, Array]: ...
+def log_likelihood(
+    tau: ArrayLike,
+    y: ArrayLike,
+    y_sd: ArrayLike,
+    kernel: Kernel,
+    *,
+    gradient: bool = False,
+    engine: Engine = "auto",
+) -> float | tuple[float, Array, Array]:
+    """log p(y | tau, theta): how well a curve with this kernel, through inputs tau, explains the measurements.
+
+    Arguments
+    ---------
+    tau: inputs, shape (N,). For the Markov engine they must not decrease down the rows; equal ones are fine.
+    y, y_sd: measured outputs and their standard deviations, shape (N,); y_sd may be one number.
+    kernel: a kernel or a sum of kernels; trend terms (``Constant``, ``Linear``) are integrated out.
+    gradient: also return d_tau, shape (N,), and d_theta, shape (p,): the derivatives in the logarithms of
+        ``kernel.names``.
+    engine: "markov" is exact in O(N) and takes Matérn kernels and their sums; "dense" is O(N³) and takes any
+        kernel. "auto" is "markov" wherever the kernel allows it.
+
+    Raises RecordError, KernelError or OrderError, each naming the rows and the remedy.
+    """
+    chosen = choose_engine(kernel, engine)
+    tau, y, y_sd = _checked(tau, y, y_sd)
+    if chosen is markov:
+        markov.check_order(tau)
+    return (chosen.value_and_gradient if gradient else chosen.log_likelihood)(kernel, tau, y, y_sd)
+
+
+def choose_engine(kernel: Kernel, engine: Engine = "auto") -> ModuleType:
+    """The engine module of that name that can run this kernel."""
+    if not isinstance(kernel, Kernel):
+        raise KernelError(f"kernel must be a kernel such as lamina.Matern32(length=..., sd=...), got {kernel!r}.")
+    if engine == "auto":
+        return markov if kernel.is_markov else dense
+    if engine == "markov":
+        kernel.blocks()  # says what to do if there are none
+        return markov
+    if engine == "dense":
+        return dense
+    raise MethodError(f'engine must be "auto", "markov" or "dense", got {engine!r}.')
+
+
+def _checked(tau: ArrayLike, y: ArrayLike, y_sd: ArrayLike) -> tuple[Array, Array, Array]:
+    """The three columns as float64 arrays of one length, finite, y_sd positive."""
+    tau, y = numbers("tau", tau), numbers("y", y)
+    check_length("y", len(y), len(tau))
+    if len(tau) == 0:
+        raise RecordError("tau and y hold no values. Give at least one row.")
+    y_sd = numbers("y_sd", y_sd, broadcast_to=len(tau))
+    check_length("y_sd", len(y_sd), len(tau))
+    bad = np.flatnonzero(y_sd <= 0.0)
+    if bad.size:
+        raise RecordError(f"y_sd is not positive in {name_rows(bad)}. Give a standard deviation above 0.")
+    return tau, y, y_sd

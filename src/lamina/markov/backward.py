@@ -1,0 +1,183 @@
+"""What the measurements from row i on say about the state at row i.
+
+    b_i(x) = p(y_i, ..., y_N | x_i = x) = exp(-½ x' Lam x + eta' x + constant)
+
+comes from one pass from the end. With it, the likelihood as a function of one input or of one gap costs O(1)
+(``local``), and so do its curvature (``curvature``), smoothing and joint draws (``smoothing``).
+
+Lam is kept as its factors L D L', L unit lower triangular, and eta as L^-1 eta, because joining b with a predicted
+state N(m, P) is then d scalar steps in which every term is positive: see ``join``. Lam may be singular (one
+measurement says nothing of the slope), so nothing here divides by D.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ..stack import COMPILED, INLINE, congruence_transposed, copy, multiply, solve, zeros
+from ..statespace import fill, mix
+
+
+@njit(**INLINE)
+def observe(z, y_var, Lam, eta, columns):
+    """b <- b times p(z | x_0): adds 1 / y_var to Lam and z / y_var to eta."""
+    Lam[0, 0] += 1.0 / y_var
+    for c in range(len(columns)):
+        eta[0, c] += z[c] / y_var
+
+
+@njit(**INLINE)
+def step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both):
+    """b(x) <- integral of N(x_next; A x, Q) b(x_next): Lam <- A' (I + Lam Q)^-1 Lam A, eta <- A' (I + Lam Q)^-1 eta.
+
+    ``both`` is a tuple of length d + C, the width of the right-hand side. Returns log|I + Lam Q|.
+    """
+    d, C = len(dims), len(columns)
+    fill(blocks, dt, A, Q, 0)
+    mix(blocks, A, Q, dims)
+    multiply(Lam, Q, M, dims, dims, dims)
+    for i in range(d):
+        M[i, i] += 1.0
+        for j in range(d):
+            B[i, j] = Lam[i, j]
+        for c in range(C):
+            B[i, d + c] = eta[i, c]
+    log_det = solve(M, B, dims, both)
+    for i in range(d):  # the solution is symmetric but for rounding
+        for j in range(i + 1):
+            Lam[i, j] = 0.5 * (B[i, j] + B[j, i])
+            Lam[j, i] = Lam[i, j]
+    congruence_transposed(Lam, A, work, Lam, dims)
+    for c in range(C):
+        for i in range(d):
+            s = 0.0
+            for k in range(d):
+                s += A[k, i] * B[k, d + c]
+            eta[i, c] = s
+    return log_det
+
+
+@njit(**INLINE)
+def factorise(Lam, eta, LD, h, dims, columns):
+    """Lam = L D L' and h = L^-1 eta: LD holds D on its diagonal and L below it."""
+    d = len(dims)
+    for j in range(d):
+        s = Lam[j, j]
+        for k in range(j):
+            s -= LD[j, k] * LD[j, k] * LD[k, k]
+        LD[j, j] = max(s, 0.0)
+        for i in range(j + 1, d):
+            s = Lam[i, j]
+            for k in range(j):
+                s -= LD[i, k] * LD[j, k] * LD[k, k]
+            LD[i, j] = s / LD[j, j] if LD[j, j] > 0.0 else 0.0
+    for c in range(len(columns)):
+        for i in range(d):
+            s = eta[i, c]
+            for k in range(i):
+                s -= LD[i, k] * h[k, c]
+            h[i, c] = s
+
+
+@njit(**INLINE)
+def expand(LD, h, Lam, B, dims, columns):
+    """Undo ``factorise``: Lam, and [Lam, eta] into B (d, d + C + 1), for h with C + 1 columns."""
+    d = len(dims)
+    for a in range(d):
+        for c in range(len(columns) + 1):
+            B[a, d + c] = h[a, c]
+            for b in range(a):
+                B[a, d + c] += LD[a, b] * h[b, c]
+        for b in range(a + 1):
+            s = LD[b, b] if a == b else LD[a, b] * LD[b, b]
+            for k in range(b):
+                s += LD[a, k] * LD[k, k] * LD[b, k]
+            Lam[a, b] = s
+            Lam[b, a] = s
+    for a in range(d):
+        for b in range(d):
+            B[a, b] = Lam[a, b]
+
+
+@njit(**INLINE)
+def join(m, P, LD, h, dims):
+    """log of the integral of N(x; m, P) b(x), up to b's constant: O(d³), without inverse or square root.
+
+    Each column c of L is one scalar factor exp(-½ D u² + h u) of u = c'x ~ N(mu, s), whose integral is
+    (1 + D s)^-½ exp((h mu - ½ D mu² + ½ h² s) / (1 + D s)). m (d, 1) and P are left conditioned on b.
+    """
+    d = len(dims)
+    Pc = zeros(dims, (0,))
+    value, product = 0.0, 1.0
+    for k in range(d):
+        D, hk = LD[k, k], h[k, 0]
+        mu, s = m[k, 0], 0.0
+        for i in range(k + 1, d):
+            mu += LD[i, k] * m[i, 0]
+        for i in range(d):
+            Pc[i, 0] = P[i, k]
+            for j in range(k + 1, d):
+                Pc[i, 0] += P[i, j] * LD[j, k]
+        s = Pc[k, 0]
+        for i in range(k + 1, d):
+            s += LD[i, k] * Pc[i, 0]
+        total = 1.0 + D * s
+        inverse = 1.0 / total
+        product *= total
+        value += (hk * mu - 0.5 * D * mu * mu + 0.5 * hk * hk * s) * inverse
+        for i in range(d):
+            m[i, 0] += Pc[i, 0] * (hk - D * mu) * inverse
+            for j in range(i + 1):
+                P[i, j] -= D * inverse * Pc[i, 0] * Pc[j, 0]
+                P[j, i] = P[i, j]
+    return value - 0.5 * math.log(product)
+
+
+@njit(**COMPILED)
+def backward(blocks, dims, columns, both, tau, Z, y_var, LDs, hs):
+    """b_i for every row, from the end: LDs (N, d, d) and hs (N, d, C) are written.
+
+    Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the data Z w has the
+    constant -½ w' constants[i, :, :C] w + constants[i, 0, C].
+    """
+    N, d, C = len(tau), len(dims), len(columns)
+    constants = np.zeros((N, C, C + 1))
+    Lam, eta, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns)
+    A, Q, M, B, work = (
+        zeros(dims, dims),
+        zeros(dims, dims),
+        zeros(dims, dims),
+        zeros(dims, both),
+        zeros(dims, dims),
+    )
+    Qs = zeros(dims, columns)
+    quadratic, log_part = zeros(columns, columns), 0.0
+    for i in range(N - 1, -1, -1):
+        if i < N - 1:
+            copy(eta, h, dims, columns)
+            log_part -= 0.5 * step_back(blocks, tau[i + 1] - tau[i], Lam, eta, A, Q, M, B, work, dims, columns, both)
+            # eta' Q (I + Lam Q)^-1 eta is what the step integrates out
+            for c in range(C):
+                for a in range(d):
+                    Qs[a, c] = 0.0
+                    for k in range(d):
+                        Qs[a, c] += Q[a, k] * B[k, d + c]
+            for c in range(C):
+                for v in range(C):
+                    for a in range(d):
+                        quadratic[c, v] -= h[a, c] * Qs[a, v]
+        observe(Z[i], y_var[i], Lam, eta, columns)
+        if y_var[i] < math.inf:
+            log_part -= 0.5 * math.log(2.0 * math.pi * y_var[i])
+            for c in range(C):
+                for v in range(C):
+                    quadratic[c, v] += Z[i, c] * Z[i, v] / y_var[i]
+        factorise(Lam, eta, LDs[i], hs[i], dims, columns)
+        for c in range(C):
+            constants[i, c, C] = log_part
+            for v in range(C):
+                constants[i, c, v] = quadratic[c, v]
+    return constants

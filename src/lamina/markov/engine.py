@@ -1,0 +1,184 @@
+"""The O(N) engine behind the same functions, with the same arguments, as the dense one (``lamina.dense``).
+
+Times must not decrease down the rows; equal times are fine. Trend coefficients are integrated out exactly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import KernelError, OrderError
+from ..kernels import Kernel
+from ..statespace import dimensions
+from ..trend import LOG_2PI, at_times, design, integrate_out
+from .backward import backward
+from .curvature import gap_derivatives
+from .filter import log_likelihood_terms
+from .gradient import forward, new_store, reverse
+from .gradient import value_and_gradient as plain_value_and_gradient
+from .smoothing import simulate, smooth
+
+Array = np.ndarray
+
+
+class Prediction(NamedTuple):
+    """Mean and standard deviation at M times."""
+
+    mean: Array
+    sd: Array
+
+
+def _width(n: int) -> tuple[int, ...]:
+    """A tuple whose length tells the compiler a size."""
+    return (0,) * n
+
+
+def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
+    """log p(y | tau, theta), trend coefficients integrated out. O(N)."""
+    blocks = kernel.blocks()
+    d = design(kernel, tau, y)
+    columns = _width(d.Z.shape[1])
+    log_det, E = log_likelihood_terms(blocks, dimensions(blocks), columns, tau, d.Z, y_sd * y_sd)
+    return -0.5 * (len(tau) * LOG_2PI + log_det) + integrate_out(E, d.prior, d.constant).value
+
+
+def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array]:
+    """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,). O(N)."""
+    blocks = kernel.blocks()
+    dims = dimensions(blocks)
+    if not kernel.trend:
+        store, out = new_store(len(tau), len(dims), 1)
+        value, d_blocks = plain_value_and_gradient(blocks, dims, tau, y, y_sd * y_sd, store, out)
+        return value, out[:, 0].copy(), _theta_gradient(kernel, d_blocks)
+    d = design(kernel, tau, y)
+    columns = _width(d.Z.shape[1])
+    y_var = y_sd * y_sd
+    store, out = new_store(len(tau), len(dims), len(columns))
+    log_det, E = forward(blocks, dims, columns, tau, d.Z, y_var, store)
+    integrated = integrate_out(E, d.prior, d.constant)
+    value = -0.5 * (len(tau) * LOG_2PI + log_det) + integrated.value
+    d_blocks = reverse(blocks, dims, columns, tau, y_var, integrated.weight, store, out)
+    return value, out[:, 0] + out[:, 2:] @ d.slope, _theta_gradient(kernel, d_blocks)
+
+
+def _theta_gradient(kernel: Kernel, d_blocks: Array) -> Array:
+    """From (log length, log variance) of each block to theta = (log length, log sd) of each kernel."""
+    d_blocks[:, 1] *= 2.0
+    return d_blocks.ravel() if kernel.names else np.empty(0)
+
+
+def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
+    """Second derivative of the log-likelihood in each log-gap (all later rows shift along), shape (N-1,). O(N)."""
+    blocks = kernel.blocks()
+    dims = dimensions(blocks)
+    design_ = design(kernel, tau, y)
+    Z, y_var = design_.Z, y_sd * y_sd
+    n, d, C = len(tau), len(dims), Z.shape[1]
+    with_unit = np.column_stack([Z, np.ones(n)])
+    LDs, hs = np.empty((n, d, d)), np.empty((n, d, C + 1))
+    both = _width(d + C + 1)
+    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, LDs, hs)
+    log_det, E = gap_derivatives(blocks, dims, _width(C), both, tau, Z, y_var, design_.slope, LDs, hs, constants)
+    _, products = log_likelihood_terms(blocks, dims, _width(C), tau, Z, y_var)
+    integrated = integrate_out(products, design_.prior, design_.constant)
+    first = -0.5 * log_det[:, 0] + np.einsum("cv,ncv->n", integrated.weight, E[:, 0])
+    second = -0.5 * log_det[:, 1] + np.einsum("cv,ncv->n", integrated.weight, E[:, 1])
+    if C > 1:  # the coefficients respond as well
+        toward = np.concatenate([[1.0], -integrated.coefficients])
+        e = (E[:, 0] @ toward)[:, 1:]
+        G = integrated.covariance @ E[:, 0, 1:, 1:]
+        second += np.einsum("na,ab,nb->n", e, integrated.covariance, e) + 0.5 * np.einsum("nab,nba->n", G, G)
+    gap = np.diff(tau)
+    return gap * (gap * second + first)
+
+
+def predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> Prediction:
+    """Mean and standard deviation of the curve f at times ``at`` (any order). O(N + M)."""
+    return _predict(kernel, tau, y, y_sd, at)[0]
+
+
+def predict_rate(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> Prediction:
+    """Mean and standard deviation of the rate f' at times ``at`` (any order). O(N + M).
+
+    Raises KernelError where the curve has no rate.
+    """
+    check_differentiable(kernel)
+    return _predict(kernel, tau, y, y_sd, at)[1]
+
+
+def check_differentiable(kernel: Kernel) -> None:
+    """Raise KernelError unless curves of this kernel have a rate of change."""
+    if kernel.stationary is not None and not kernel.stationary.differentiable:
+        raise KernelError(
+            "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
+            "Use Matern32 or Matern52 if you need the rate."
+        )
+
+
+def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tuple[Prediction, Prediction]:
+    blocks = kernel.blocks()
+    dims = dimensions(blocks)
+    d = design(kernel, tau, y)
+    columns, y_var = _width(d.Z.shape[1]), y_sd * y_sd
+    both = _width(len(dims) + len(columns))
+    order = np.argsort(at, kind="stable")
+    back = np.argsort(order, kind="stable")
+    means, covariances = np.empty((len(at), 2, len(columns))), np.empty((len(at), 3))
+    smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], means, covariances)
+    means, covariances = means[back], covariances[back]
+    if len(columns) == 1:
+        return (
+            Prediction(means[:, 0, 0], np.sqrt(covariances[:, 0])),
+            Prediction(means[:, 1, 0], np.sqrt(covariances[:, 2])),
+        )
+    _, E = log_likelihood_terms(blocks, dims, columns, tau, d.Z, y_var)
+    integrated = integrate_out(E, d.prior, d.constant)
+    offset, X, offset_rate, X_rate = at_times(kernel, d, at)
+    found = []
+    for k, (level, trend, var) in enumerate([(offset, X, covariances[:, 0]), (offset_rate, X_rate, covariances[:, 2])]):
+        D = trend - means[:, k, 1:]  # what the columns leave unexplained at the query points
+        mean = level + means[:, k, 0] + D @ integrated.coefficients
+        found.append(Prediction(mean, np.sqrt(var + np.einsum("ma,ab,mb->m", D, integrated.covariance, D))))
+    return found[0], found[1]
+
+
+def sample(
+    kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array, n: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """n joint draws of f and f' at times ``at`` (any order), each of shape (n, M). O(n (N + M)).
+
+    Each draw takes its own trend coefficients from their posterior. Where the curve has no rate, f' is NaN.
+    """
+    blocks = kernel.blocks()
+    dims = dimensions(blocks)
+    d = design(kernel, tau, y)
+    y_var = y_sd * y_sd
+    columns, both = _width(d.Z.shape[1]), _width(len(dims) + 1)
+    order = np.argsort(at, kind="stable")
+    curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
+    if len(columns) == 1:
+        simulate(blocks, dims, both, tau, y, y_var, at[order], rng, curve, rates)
+    else:
+        _, E = log_likelihood_terms(blocks, dims, columns, tau, d.Z, y_var)
+        integrated = integrate_out(E, d.prior, d.constant)
+        draws = rng.multivariate_normal(integrated.coefficients, integrated.covariance, size=n, method="cholesky")
+        offset, X, offset_rate, X_rate = at_times(kernel, d, at[order])
+        for k, beta in enumerate(draws):
+            residual = d.Z @ np.concatenate([[1.0], -beta])
+            simulate(blocks, dims, both, tau, residual, y_var, at[order], rng, curve[k : k + 1], rates[k : k + 1])
+            curve[k] += offset + X @ beta
+            rates[k] += offset_rate + X_rate @ beta
+    back = np.argsort(order, kind="stable")
+    return curve[:, back], rates[:, back]
+
+
+def check_order(tau: Array) -> None:
+    """Raise OrderError unless tau never decreases."""
+    if len(tau) > 1 and not (tau[1:] >= tau[:-1]).all():
+        row = int(np.argmin(tau[1:] >= tau[:-1])) + 1
+        raise OrderError(
+            f"tau must not decrease down the rows, but row {row} (counting from 0) has tau = {tau[row]:g} after "
+            f'{tau[row - 1]:g}. Sort the rows by tau, or use engine="dense", which takes them in any order.'
+        )

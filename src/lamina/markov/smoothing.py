@@ -1,0 +1,222 @@
+"""The curve and its rate at any times: exact means and variances, and joint draws, in O(N + M).
+
+Query points are merged into the chain as rows that measure nothing. The state predicted from the past is joined with
+b, what the future says: no smoother gain, no inverse of a covariance. Draws go forwards in time, each state given the
+one before it and b, so that a step of length zero is a step like any other.
+
+The rate f' is a component of the state, never a finite difference.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ..stack import COMPILED, INLINE, congruence, copy, multiply, zeros
+from ..statespace import fill, mix
+from .backward import factorise, observe, step_back
+from .filter import predict, stationary, update
+
+
+@njit(**COMPILED)
+def merge(tau, at):
+    """Sorted data times and sorted query times in one order: i < N is row i, N + j is query j. Ties: data first."""
+    N, M = len(tau), len(at)
+    order = np.empty(N + M, np.int64)
+    i = j = 0
+    for p in range(N + M):
+        if j == M or (i < N and tau[i] <= at[j]):
+            order[p] = i
+            i += 1
+        else:
+            order[p] = N + j
+            j += 1
+    return order
+
+
+@njit(**INLINE)
+def _time(tau, at, which):
+    return tau[which] if which < len(tau) else at[which - len(tau)]
+
+
+@njit(**INLINE)
+def condition(m, P, LD, h, work, dims, columns):
+    """m, P <- the state given b as well.
+
+    The covariance is updated in the form of Joseph, which keeps the digits of small variances.
+    """
+    d = len(dims)
+    Pc, B = zeros(dims, (0,)), zeros(dims, dims)
+    for k in range(d):
+        D = LD[k, k]
+        for i in range(d):
+            Pc[i, 0] = P[i, k]
+            for j in range(k + 1, d):
+                Pc[i, 0] += P[i, j] * LD[j, k]
+        s = Pc[k, 0]
+        for i in range(k + 1, d):
+            s += LD[i, k] * Pc[i, 0]
+        inverse = 1.0 / (1.0 + D * s)
+        for c in range(len(columns)):
+            mu = m[k, c]
+            for i in range(k + 1, d):
+                mu += LD[i, k] * m[i, c]
+            for i in range(d):
+                m[i, c] += Pc[i, 0] * (h[k, c] - D * mu) * inverse
+        for i in range(d):
+            for j in range(d):
+                unit = 1.0 if j == k else (LD[j, k] if j > k else 0.0)
+                B[i, j] = (1.0 if i == j else 0.0) - D * inverse * Pc[i, 0] * unit
+        congruence(P, B, work, P, dims)
+        for i in range(d):
+            for j in range(d):
+                P[i, j] += D * inverse * inverse * Pc[i, 0] * Pc[j, 0]
+
+
+@njit(**COMPILED)
+def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
+    """Posterior of (f, f') at sorted times ``at`` (M,), for each column of data.
+
+    Writes means (M, 2, C) and covariances (M, 3): var f, cov(f, f'), var f'. ``both`` is a tuple of length d + C.
+    Where the curve has no derivative the entries of f' are NaN.
+    """
+    N, M, d, C = len(tau), len(at), len(dims), len(columns)
+    order = merge(tau, at)
+    past_means, past_covariances = np.empty((M, d, C)), np.empty((M, d, d))
+    m, P, e = zeros(dims, columns), zeros(dims, dims), zeros(columns, (0,))
+    A, Q, work, rate = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,))
+    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), rate, dims)
+    for p in range(N + M):
+        now = _time(tau, at, order[p])
+        if p > 0:
+            predict(blocks, now - _time(tau, at, order[p - 1]), m, P, A, Q, work, dims, columns)
+        if order[p] < N:
+            update(Z[order[p]], y_var[order[p]], m, P, e, dims, columns)
+        else:
+            copy(m, past_means[order[p] - N], dims, columns)
+            copy(P, past_covariances[order[p] - N], dims, dims)
+
+    Lam, eta, LD, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, dims), zeros(dims, columns)
+    M_, B = zeros(dims, dims), zeros(dims, both)
+    for p in range(N + M - 1, -1, -1):
+        if p < N + M - 1:
+            dt = _time(tau, at, order[p + 1]) - _time(tau, at, order[p])
+            step_back(blocks, dt, Lam, eta, A, Q, M_, B, work, dims, columns, both)
+        if order[p] < N:
+            observe(Z[order[p]], y_var[order[p]], Lam, eta, columns)
+            continue
+        j = order[p] - N
+        copy(past_means[j], m, dims, columns)
+        copy(past_covariances[j], P, dims, dims)
+        factorise(Lam, eta, LD, h, dims, columns)
+        condition(m, P, LD, h, work, dims, columns)
+        for c in range(C):
+            means[j, 0, c] = m[0, c]
+            means[j, 1, c] = 0.0
+            for a in range(d):
+                means[j, 1, c] += rate[a, 0] * m[a, c]
+        covariances[j, 0] = P[0, 0]
+        covariances[j, 1] = covariances[j, 2] = 0.0
+        for a in range(d):
+            covariances[j, 1] += P[0, a] * rate[a, 0]
+            for b in range(d):
+                covariances[j, 2] += rate[a, 0] * P[a, b] * rate[b, 0]
+
+
+@njit(**INLINE)
+def _root(X, L, dims):
+    """L lower triangular with L L' = X, for a symmetric X that may be singular."""
+    for j in range(len(dims)):
+        s = X[j, j]
+        for k in range(j):
+            s -= L[j, k] * L[j, k]
+        L[j, j] = math.sqrt(max(s, 0.0))
+        for i in range(j + 1, len(dims)):
+            s = X[i, j]
+            for k in range(j):
+                s -= L[i, k] * L[j, k]
+            L[i, j] = s / L[j, j] if L[j, j] > 0.0 else 0.0
+
+
+@njit(**INLINE)
+def _draw(x, C, Lam, eta, rng, dims):
+    """x <- a draw from N(x, C) b: with C = L L', the noise w in x + L w has precision I + L' Lam L."""
+    d = len(dims)
+    L, R, B, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
+    w, pull = zeros(dims, (0,)), zeros(dims, (0,))
+    _root(C, L, dims)
+    multiply(Lam, L, work, dims, dims, dims)
+    for i in range(d):
+        pull[i, 0] = eta[i, 0]
+        for j in range(d):
+            pull[i, 0] -= Lam[i, j] * x[j, 0]
+            B[i, j] = 1.0 if i == j else 0.0
+            for k in range(d):
+                B[i, j] += L[k, i] * work[k, j]
+    _root(B, R, dims)
+    for i in range(d):  # R w = L' pull, then R' w = that + noise
+        s = 0.0
+        for k in range(i, d):
+            s += L[k, i] * pull[k, 0]
+        for k in range(i):
+            s -= R[i, k] * w[k, 0]
+        w[i, 0] = s / R[i, i]
+    for i in range(d):
+        w[i, 0] += rng.standard_normal()
+    for i in range(d - 1, -1, -1):
+        for k in range(i + 1, d):
+            w[i, 0] -= R[k, i] * w[k, 0]
+        w[i, 0] /= R[i, i]
+    for i in range(d):
+        for k in range(i + 1):
+            x[i, 0] += L[i, k] * w[k, 0]
+
+
+@njit(**COMPILED)
+def simulate(blocks, dims, both, tau, z, y_var, at, rng, curve, rates):
+    """Joint draws of f and f' at sorted times ``at``: as many as ``curve`` and ``rates`` (n, M) have rows.
+
+    ``both`` is a tuple of length d + 1. ``rng`` is a NumPy Generator.
+    """
+    N, M, d = len(tau), len(at), len(dims)
+    order = merge(tau, at)
+    Lams, etas = np.empty((N + M, d, d)), np.empty((N + M, d, 1))
+    Lam, eta, P_inf, rate = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,))
+    A, Q, work, M_, B = (
+        zeros(dims, dims),
+        zeros(dims, dims),
+        zeros(dims, dims),
+        zeros(dims, dims),
+        zeros(dims, both),
+    )
+    data, x, moved = zeros((0,), (0,)), zeros(dims, (0,)), zeros(dims, (0,))
+    for p in range(N + M - 1, -1, -1):
+        if p < N + M - 1:
+            dt = _time(tau, at, order[p + 1]) - _time(tau, at, order[p])
+            step_back(blocks, dt, Lam, eta, A, Q, M_, B, work, dims, (0,), both)
+        if order[p] < N:
+            data[0, 0] = z[order[p]]
+            observe(data[0], y_var[order[p]], Lam, eta, (0,))
+        copy(Lam, Lams[p], dims, dims)
+        copy(eta, etas[p], dims, (0,))
+    stationary(blocks, P_inf, zeros(dims, dims), zeros(dims, dims), rate, dims)
+    for n in range(len(curve)):
+        for p in range(N + M):
+            if p == 0:
+                for a in range(d):
+                    x[a, 0] = 0.0
+                _draw(x, P_inf, Lams[0], etas[0], rng, dims)
+            else:
+                fill(blocks, _time(tau, at, order[p]) - _time(tau, at, order[p - 1]), A, Q, 0)
+                mix(blocks, A, Q, dims)
+                multiply(A, x, moved, dims, dims, (0,))
+                copy(moved, x, dims, (0,))
+                _draw(x, Q, Lams[p], etas[p], rng, dims)
+            if order[p] >= N:
+                curve[n, order[p] - N] = x[0, 0]
+                s = 0.0
+                for a in range(d):
+                    s += rate[a, 0] * x[a, 0]
+                rates[n, order[p] - N] = s

@@ -1,0 +1,151 @@
+"""Small matrices that live on the stack of a compiled function.
+
+The engine works with matrices of at most a few rows. Kept in NumPy arrays they would be read and written through
+memory at every step; as stack arrays of a size known at compile time, LLVM unrolls the loops over them and holds them
+in registers, and the general code runs as fast as code unrolled by hand (``benchmarks/engine.py`` measures it).
+
+The size is given by the *length of a tuple*, which Numba knows when it compiles: ``zeros((0, 0), (0,))`` is 2 x 1.
+A stack matrix must not outlive the function that made it: pass it down, never return it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+#: How the hot loops are compiled: fused multiply-adds and reciprocals are allowed, reordering of sums is not.
+FAST: Any = {"error_model": "numpy", "fastmath": {"contract", "arcp"}}
+INLINE: Any = {**FAST, "forceinline": True}
+COMPILED: Any = {**FAST, "cache": True}
+
+
+def _zeros(typingctx: Any, rows: Any, columns: Any) -> Any:
+    """A float64 matrix of zeros, len(rows) x len(columns), on the stack of the function that calls this."""
+    n, k = len(rows), len(columns)
+    array_type = types.Array(types.float64, 2, "C")
+    storage_type = ir.ArrayType(ir.DoubleType(), max(n * k, 1))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def number(value: int) -> Any:
+            return context.get_constant(types.intp, value)
+
+        with builder.goto_entry_block():  # one allocation a call, however often a loop passes here
+            storage = builder.alloca(storage_type)
+        builder.store(ir.Constant(storage_type, None), storage)
+        array = make_array(array_type)(context, builder)
+        populate_array(
+            array,
+            data=builder.gep(storage, [number(0), number(0)]),
+            shape=cgutils.pack_array(builder, [number(n), number(k)]),
+            strides=cgutils.pack_array(builder, [number(8 * k), number(8)]),
+            itemsize=number(8),
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return array_type(rows, columns), codegen
+
+
+zeros: Any = intrinsic(_zeros)
+
+
+@njit(**INLINE)
+def copy(source, target, rows, columns):
+    """target = source."""
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            target[i, j] = source[i, j]
+
+
+@njit(**INLINE)
+def multiply(X, Y, out, rows, inner, columns):
+    """out = X Y."""
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            s = X[i, 0] * Y[0, j]
+            for k in range(1, len(inner)):
+                s += X[i, k] * Y[k, j]
+            out[i, j] = s
+
+
+@njit(**INLINE)
+def multiply_transposed(X, Y, out, rows, inner, columns):
+    """out = X' Y."""
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            s = X[0, i] * Y[0, j]
+            for k in range(1, len(inner)):
+                s += X[k, i] * Y[k, j]
+            out[i, j] = s
+
+
+@njit(**INLINE)
+def congruence(X, A, work, out, dims):
+    """out = A X A' for a symmetric X; out may be X."""
+    multiply(A, X, work, dims, dims, dims)
+    for i in range(len(dims)):
+        for j in range(i + 1):
+            s = work[i, 0] * A[j, 0]
+            for k in range(1, len(dims)):
+                s += work[i, k] * A[j, k]
+            out[i, j] = s
+            out[j, i] = s
+
+
+@njit(**INLINE)
+def congruence_transposed(X, A, work, out, dims):
+    """out = A' X A for a symmetric X; out may be X."""
+    multiply(X, A, work, dims, dims, dims)
+    for i in range(len(dims)):
+        for j in range(i + 1):
+            s = A[0, i] * work[0, j]
+            for k in range(1, len(dims)):
+                s += A[k, i] * work[k, j]
+            out[i, j] = s
+            out[j, i] = s
+
+
+@njit(**INLINE)
+def to_array(X, rows):
+    """A NumPy copy of a square stack matrix, which may be returned."""
+    out = np.empty((len(rows), len(rows)))
+    copy(X, out, rows, rows)
+    return out
+
+
+@njit(**INLINE)
+def solve(M, B, rows, columns):
+    """B <- M^-1 B by elimination with row exchanges; returns log|det M|. M is overwritten."""
+    n = len(rows)
+    log_det = 0.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(M[i, k]) > abs(M[best, k]):
+                best = i
+        if best != k:
+            for j in range(n):
+                M[k, j], M[best, j] = M[best, j], M[k, j]
+            for j in range(len(columns)):
+                B[k, j], B[best, j] = B[best, j], B[k, j]
+        for i in range(k + 1, n):
+            f = M[i, k] / M[k, k]
+            for j in range(k + 1, n):
+                M[i, j] -= f * M[k, j]
+            for j in range(len(columns)):
+                B[i, j] -= f * B[k, j]
+        log_det += math.log(abs(M[k, k]))
+    for k in range(n - 1, -1, -1):
+        for j in range(len(columns)):
+            s = B[k, j]
+            for i in range(k + 1, n):
+                s -= M[k, i] * B[i, j]
+            B[k, j] = s / M[k, k]
+    return log_det

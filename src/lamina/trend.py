@@ -1,0 +1,145 @@
+"""Trend coefficients (a level, a rate) integrated out exactly, for both engines.
+
+With regression columns X, coefficients beta and y = X beta + f + noise, the likelihood with beta integrated
+out needs only the inner products E = Z' K^-1 Z of the columns Z = [y, X] and log|K|: an engine supplies both,
+this file the rest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .errors import KernelError
+from .kernels import Kernel
+
+Array = np.ndarray
+LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+class Design(NamedTuple):
+    """The columns that an engine whitens, and the prior of the coefficients."""
+
+    Z: Array  #: (N, 1+q): y less a rough trend, then the q regression columns
+    slope: Array  #: (1+q,): derivative of each column of Z in the time of its own row
+    prior: Array  #: (1+q, 1+q): what the normal priors add to E
+    constant: float  #: what the priors and the flat directions add to the log-likelihood
+    transform: Array  #: (q, q): coefficients of the user's columns = transform @ coefficients of Z + guess
+    guess: Array  #: (q,): the rough trend that was taken out of y, in the user's columns
+    rough: Array  #: (q,): the same in the columns of Z
+
+
+def design(kernel: Kernel, tau: Array, y: Array) -> Design:
+    """Columns for the trend terms of ``kernel``.
+
+    Two exact changes of variable keep the numbers small where times or values have large offsets: the linear
+    column is centred where there is also a constant to absorb it, and a rough trend is taken out of y
+    beforehand.
+    """
+    terms = kernel.trend
+    q = len(terms)
+    if q == 0:
+        return _NO_TREND._replace(Z=y.reshape(-1, 1))
+    slopes = np.array([term.slope() for term in terms])
+    X = np.column_stack([term.column(tau) for term in terms])
+    transform = np.eye(q)
+    if q == 2:
+        linear = int(np.argmax(slopes))
+        centre = X[:, linear].mean()
+        X[:, linear] -= centre
+        transform[1 - linear, linear] = -centre  # level at the origin = level at the centre - rate * centre
+    # The level goes first and by itself: added to a rate it would round the small numbers that remain.
+    rough, rest = np.zeros(q), y
+    for c in np.argsort(slopes):
+        scale = X[:, c] @ X[:, c]
+        rough[c] = X[:, c] @ rest / scale if scale > 0 else 0.0
+        rest = rest - rough[c] * X[:, c]
+    guess = transform @ rough
+
+    precision = np.array([term.sd**-2.0 for term in terms])
+    rows = np.column_stack([np.array([term.mean for term in terms]) - guess, transform])
+    known = precision > 0
+    constant = 0.5 * float(np.log(precision[known]).sum()) + 0.5 * LOG_2PI * int((~known).sum())
+    return Design(
+        Z=np.column_stack([rest, X]),
+        slope=np.concatenate([[-slopes @ rough], slopes]),
+        prior=(rows.T * precision) @ rows,
+        constant=constant,
+        transform=transform,
+        guess=guess,
+        rough=rough,
+    )
+
+
+_NONE = np.empty(0)
+_NO_TREND = Design(np.empty((0, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, np.empty((0, 0)), _NONE, _NONE)
+
+
+def at_times(kernel: Kernel, design: Design, at: Array) -> tuple[Array, Array, Array, Array]:
+    """The trend at other times: offset + columns @ (coefficients of Z), and the same for its rate of change.
+
+    at has shape (M,). Returns offset (M,), columns (M, q), and both once more for the rate.
+    """
+    terms = kernel.trend
+    values = np.column_stack([np.empty((len(at), 0)), *(term.column(at) for term in terms)])
+    slopes = np.tile([term.slope() for term in terms], (len(at), 1))
+    columns, columns_rate = values @ design.transform, slopes @ design.transform
+    return columns @ design.rough, columns, columns_rate @ design.rough, columns_rate
+
+
+class Integrated(NamedTuple):
+    """What is left of the likelihood when the coefficients are integrated out."""
+
+    value: float  #: to be added to -(N log 2 pi + log|K|) / 2
+    weight: Array  #: (1+q, 1+q): d value / d E
+    coefficients: Array  #: (q,): their posterior mean, for the columns of Z
+    covariance: Array  #: (q, q): and covariance
+
+
+def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
+    """Integrate the coefficients out of exp(-½ (1, -beta) (E + prior) (1, -beta)')."""
+    E = E + prior
+    q = len(E) - 1
+    value, covariance, coefficients = _integrate(E)
+    if not np.isfinite(value):
+        raise KernelError(
+            f"The {q} trend coefficients cannot be told apart with the rows given: "
+            "use fewer trend terms, give them a finite sd, or add rows at other times."
+        )
+    w = np.concatenate([[1.0], -coefficients])
+    weight = -0.5 * np.outer(w, w)
+    weight[1:, 1:] -= 0.5 * covariance
+    return Integrated(value + constant, weight, coefficients, covariance)
+
+
+@njit(cache=True, error_model="numpy")
+def _integrate(E: Array) -> tuple[float, Array, Array]:
+    """-½ (E00 - b' G^-1 b) - ½ log|G|, G^-1 and G^-1 b, with G = E[1:, 1:] and b = E[1:, 0]."""
+    q = E.shape[0] - 1
+    L = np.zeros((q, q))
+    inverse = np.zeros((q, q))
+    value = -0.5 * E[0, 0]
+    for i in range(q):
+        for j in range(i + 1):
+            s = E[i + 1, j + 1]
+            for k in range(j):
+                s -= L[i, k] * L[j, k]
+            if i > j:
+                L[i, j] = s / L[j, j]
+            elif s <= 1e-14 * E[i + 1, i + 1]:
+                return np.nan, inverse, np.zeros(q)
+            else:
+                L[i, i] = np.sqrt(s)
+                value -= np.log(L[i, i])
+    # columns of L^-1, then G^-1 = L^-T L^-1
+    for j in range(q):
+        for i in range(j, q):
+            s = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                s -= L[i, k] * inverse[k, j]
+            inverse[i, j] = s / L[i, i]
+    whitened = inverse @ np.ascontiguousarray(E[1:, 0])
+    value += 0.5 * np.dot(whitened, whitened)
+    return value, inverse.T @ inverse, inverse.T @ whitened
