@@ -1,7 +1,47 @@
 """Settings that all tests share."""
 
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT_SECONDS = 3600
+
+
+def fresh_compiled_code(sources: Path, caches: Path) -> Path:
+    """The folder for compiled code that belongs to the sources as they are now; those of older sources are removed.
+
+    Numba recompiles a file that has changed, but not the files that import from it: their old machine code would be
+    run, with the old functions inlined. A folder used within the last hour may belong to tests that still run.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(sources.rglob("*.py")):
+        digest.update(str(path.relative_to(sources)).encode() + b"\0" + path.read_bytes() + b"\0")
+    current = caches / digest.hexdigest()[:16]
+    current.mkdir(parents=True, exist_ok=True)
+    os.utime(current)
+    for folder in caches.iterdir():
+        if folder != current and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+    return current
+
+
+# Before anything imports Numba, which reads it once. Python processes that tests start inherit it.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(fresh_compiled_code(ROOT / "src" / "lamina", ROOT / ".numba_cache")))
 
 # No deadline, because the first call of a compiled function takes seconds; the same examples in every run.
 settings.register_profile("lamina", deadline=None, derandomize=True, database=None)
 settings.load_profile("lamina")
+
+
+@pytest.fixture
+def rng():
+    """A NumPy generator with the same numbers in every test."""
+    import numpy as np
+
+    return np.random.default_rng(20150501)

@@ -78,7 +78,7 @@ def solve(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Solved:
     k = kernel.stationary or NoCurve()
     lag = np.abs(tau[:, None] - tau)
     L = _factor(k.covariance(lag) + np.diag(y_sd**2))
-    d = design(kernel, tau, y)
+    d = design(kernel, tau, y, y_sd)
     whitened = solve_triangular(L, d.Z, lower=True, check_finite=False)
     A = solve_triangular(L, whitened, lower=True, trans="T", check_finite=False)
     integrated = integrate_out(whitened.T @ whitened, d.prior, d.constant)

@@ -107,7 +107,7 @@ def log_prior(name: str, tau: ArrayLike, alpha: float = 1.0, floor: float = 0.0)
     """
     tau = np.asarray(tau, dtype=np.float64)
     a, b = _exponents(name, tau.size - 1, alpha, floor)
-    value, d_tau, d_alpha = _log_density(tau, a, b, floor)
+    value, d_tau, d_alpha = log_density(tau, a, b, floor)
     return value, d_tau, d_alpha if name == "gamma" else 0.0
 
 
@@ -132,7 +132,7 @@ def _exponents(name: str, n: int, alpha: float, floor: float) -> tuple[float, fl
 
 
 @njit(cache=True, error_model="numpy")
-def _log_density(tau, a, b, floor):
+def log_density(tau, a, b, floor):
     """Value and gradients of (a - 1) sum log g - b log(span + floor), and for b > 0 also its constant,
     log Gamma(b) - n log Gamma(a).
 

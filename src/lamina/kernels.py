@@ -10,6 +10,7 @@ Parameters are given and shown as ``length`` and ``sd``; inside they live on the
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,18 +51,22 @@ class Kernel:
             return None
         return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
-    @property
+    @cached_property
     def trend(self) -> tuple[TrendTerm, ...]:
         """The regression terms (constant, linear) of this kernel."""
         return tuple(term for term in self.terms if isinstance(term, TrendTerm))
 
-    @property
+    @cached_property
     def is_markov(self) -> bool:
         """Whether the O(N) engine can run this kernel."""
         return all(isinstance(term, Matern | TrendTerm) for term in self.terms)
 
     def blocks(self) -> tuple[Any, ...]:
         """The compiled state-space blocks of the stationary part."""
+        return self._blocks
+
+    @cached_property
+    def _blocks(self) -> tuple[Any, ...]:
         if not self.is_markov:
             kinds = sorted({type(term).__name__ for term in self.terms if not isinstance(term, Matern | TrendTerm)})
             raise KernelError(
@@ -141,7 +146,7 @@ class _Plain(Stationary):
     def __post_init__(self) -> None:
         _check_positive(self, self.names)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(field.name for field in fields(self))
 
@@ -384,7 +389,7 @@ class _Composite(Stationary):
 
     parts: tuple[Any, ...]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return _joined_names(self.parts)
 

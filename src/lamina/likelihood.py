@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from . import dense, markov
@@ -14,6 +16,7 @@ from .errors import KernelError, MethodError, RecordError, name_rows
 from .kernels import Kernel
 
 Array = np.ndarray
+_FLOAT64 = np.dtype(np.float64)
 Engine = Literal["auto", "markov", "dense"]
 
 
@@ -61,9 +64,11 @@ def log_likelihood(
     Raises RecordError, KernelError or OrderError, each naming the rows and the remedy.
     """
     chosen = choose_engine(kernel, engine)
-    tau, y, y_sd = _checked(tau, y, y_sd)
-    if chosen is markov:
-        markov.check_order(tau)
+    tau, y, y_sd = _plain(tau), _plain(y), _plain(y_sd)
+    if not _is_sound(tau, y, y_sd):
+        tau, y, y_sd = _checked(tau, y, y_sd)
+        if chosen is markov:
+            markov.check_order(tau)
     return (chosen.value_and_gradient if gradient else chosen.log_likelihood)(kernel, tau, y, y_sd)
 
 
@@ -79,6 +84,31 @@ def choose_engine(kernel: Kernel, engine: Engine = "auto") -> ModuleType:
     if engine == "dense":
         return dense
     raise MethodError(f'engine must be "auto", "markov" or "dense", got {engine!r}.')
+
+
+def _plain(values: Any) -> Any:
+    """A float64 column in the one memory layout that the engines are compiled for; anything else as it is."""
+    if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.ndim == 1:
+        return values if values.flags.carray else values.copy()
+    return values
+
+
+def _is_sound(tau: Any, y: Any, y_sd: Any) -> bool:
+    """Whether nothing is left to check or to convert: the short way for the usual case, which is called often."""
+    if not (type(tau) is type(y) is type(y_sd) is np.ndarray and tau.dtype == y.dtype == y_sd.dtype == _FLOAT64):
+        return False
+    return tau.ndim == 1 and tau.size > 0 and tau.shape == y.shape == y_sd.shape and _in_order(tau, y, y_sd)
+
+
+@njit(cache=True)
+def _in_order(tau: Array, y: Array, y_sd: Array) -> bool:
+    """Whether all numbers are finite, y_sd is positive and tau does not decrease."""
+    previous = -math.inf
+    for i in range(len(tau)):
+        if not (previous <= tau[i] < math.inf and abs(y[i]) < math.inf and 0.0 < y_sd[i] < math.inf):
+            return False
+        previous = tau[i]
+    return tau[0] > -math.inf
 
 
 def _checked(tau: ArrayLike, y: ArrayLike, y_sd: ArrayLike) -> tuple[Array, Array, Array]:

@@ -31,12 +31,13 @@ class Design(NamedTuple):
     rough: Array  #: (q,): the same in the columns of Z
 
 
-def design(kernel: Kernel, tau: Array, y: Array) -> Design:
+def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:
     """Columns for the trend terms of ``kernel``.
 
     Two exact changes of variable keep the numbers small where times or values have large offsets: the linear
     column is centred where there is also a constant to absorb it, and a rough trend is taken out of y
-    beforehand.
+    beforehand. The trend is the better the smaller what is left: it is the one that rows would give if their
+    curves were independent, together with the priors.
     """
     terms = kernel.trend
     q = len(terms)
@@ -44,22 +45,26 @@ def design(kernel: Kernel, tau: Array, y: Array) -> Design:
         return _NO_TREND._replace(Z=y.reshape(-1, 1))
     slopes = np.array([term.slope() for term in terms])
     X = np.column_stack([term.column(tau) for term in terms])
+    curve = kernel.stationary
+    weight = 1.0 / (y_sd * y_sd + (0.0 if curve is None else curve.covariance(np.zeros(1))))
     transform = np.eye(q)
     if q == 2:
         linear = int(np.argmax(slopes))
-        centre = X[:, linear].mean()
+        centre = np.average(X[:, linear], weights=weight)
         X[:, linear] -= centre
         transform[1 - linear, linear] = -centre  # level at the origin = level at the centre - rate * centre
+
+    precision = np.array([term.sd**-2.0 for term in terms])
+    mean = np.array([term.mean for term in terms])
+    pull = transform.T * precision
+    rough = _solve_scaled(X.T * weight @ X + pull @ transform, X.T * weight @ y + pull @ mean)
     # The level goes first and by itself: added to a rate it would round the small numbers that remain.
-    rough, rest = np.zeros(q), y
+    rest = y
     for c in np.argsort(slopes):
-        scale = X[:, c] @ X[:, c]
-        rough[c] = X[:, c] @ rest / scale if scale > 0 else 0.0
         rest = rest - rough[c] * X[:, c]
     guess = transform @ rough
 
-    precision = np.array([term.sd**-2.0 for term in terms])
-    rows = np.column_stack([np.array([term.mean for term in terms]) - guess, transform])
+    rows = np.column_stack([mean - guess, transform])
     known = precision > 0
     constant = 0.5 * float(np.log(precision[known]).sum()) + 0.5 * LOG_2PI * int((~known).sum())
     return Design(
@@ -71,6 +76,13 @@ def design(kernel: Kernel, tau: Array, y: Array) -> Design:
         guess=guess,
         rough=rough,
     )
+
+
+def _solve_scaled(M: Array, b: Array) -> Array:
+    """M^-1 b for a symmetric M (q, q) whose rows may differ in scale by many orders, and which may be singular."""
+    scale = np.sqrt(np.diag(M))
+    scale[scale == 0.0] = 1.0
+    return np.linalg.lstsq(M / np.outer(scale, scale), b / scale)[0] / scale
 
 
 _NONE = np.empty(0)
@@ -102,12 +114,13 @@ def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
     """Integrate the coefficients out of exp(-½ (1, -beta) (E + prior) (1, -beta)')."""
     E = E + prior
     q = len(E) - 1
-    value, covariance, coefficients = _integrate(E)
+    value, root, whitened = integrate(E)
     if not np.isfinite(value):
         raise KernelError(
             f"The {q} trend coefficients cannot be told apart with the rows given: "
             "use fewer trend terms, give them a finite sd, or add rows at other times."
         )
+    coefficients, covariance = root.T @ whitened, root.T @ root
     w = np.concatenate([[1.0], -coefficients])
     weight = -0.5 * np.outer(w, w)
     weight[1:, 1:] -= 0.5 * covariance
@@ -115,11 +128,13 @@ def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
 
 
 @njit(cache=True, error_model="numpy")
-def _integrate(E: Array) -> tuple[float, Array, Array]:
-    """-½ (E00 - b' G^-1 b) - ½ log|G|, G^-1 and G^-1 b, with G = E[1:, 1:] and b = E[1:, 0]."""
+def integrate(E: Array) -> tuple[float, Array, Array]:
+    """-½ (E00 - b' G^-1 b) - ½ log|G| with G = E[1:, 1:] = L L' and b = E[1:, 0]; and L^-1 and L^-1 b.
+
+    The coefficients have mean L^-T L^-1 b and covariance L^-T L^-1. The value is NaN where G is singular.
+    """
     q = E.shape[0] - 1
-    L = np.zeros((q, q))
-    inverse = np.zeros((q, q))
+    L, root, whitened = np.zeros((q, q)), np.zeros((q, q)), np.zeros(q)
     value = -0.5 * E[0, 0]
     for i in range(q):
         for j in range(i + 1):
@@ -129,17 +144,16 @@ def _integrate(E: Array) -> tuple[float, Array, Array]:
             if i > j:
                 L[i, j] = s / L[j, j]
             elif s <= 1e-14 * E[i + 1, i + 1]:
-                return np.nan, inverse, np.zeros(q)
+                return np.nan, root, whitened
             else:
                 L[i, i] = np.sqrt(s)
                 value -= np.log(L[i, i])
-    # columns of L^-1, then G^-1 = L^-T L^-1
-    for j in range(q):
-        for i in range(j, q):
+    for i in range(q):
+        for j in range(i + 1):
             s = 1.0 if i == j else 0.0
             for k in range(j, i):
-                s -= L[i, k] * inverse[k, j]
-            inverse[i, j] = s / L[i, i]
-    whitened = inverse @ np.ascontiguousarray(E[1:, 0])
-    value += 0.5 * np.dot(whitened, whitened)
-    return value, inverse.T @ inverse, inverse.T @ whitened
+                s -= L[i, k] * root[k, j]
+            root[i, j] = s / L[i, i]
+            whitened[i] += root[i, j] * E[j + 1, 0]
+        value += 0.5 * whitened[i] * whitened[i]
+    return value, root, whitened

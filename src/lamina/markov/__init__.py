@@ -16,6 +16,7 @@ from .engine import (
     predict,
     predict_rate,
     sample,
+    trend_coefficients,
     value_and_gradient,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "predict",
     "predict_rate",
     "sample",
+    "trend_coefficients",
     "value_and_gradient",
 ]

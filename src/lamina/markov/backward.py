@@ -136,16 +136,39 @@ def join(m, P, LD, h, dims):
     return value - 0.5 * math.log(product)
 
 
+@njit(**INLINE)
+def _move_reference(reference, Lam, eta, A, delta, quadratic, dims, columns):
+    """Make b a function of x_next - A (reference h): A (reference h) is reference h + delta.
+
+    eta <- eta - Lam delta, and the constant takes what that leaves.
+    """
+    d, C = len(dims), len(columns)
+    for c in range(C):
+        for a in range(d):
+            delta[a, c] = reference[c] * (A[a, 0] - (1.0 if a == 0 else 0.0))
+    for c in range(C):
+        for v in range(C):
+            for a in range(d):
+                quadratic[c, v] -= eta[a, c] * delta[a, v] + eta[a, v] * delta[a, c]
+                for b in range(d):
+                    quadratic[c, v] += delta[a, c] * Lam[a, b] * delta[b, v]
+    for c in range(C):
+        for a in range(d):
+            for b in range(d):
+                eta[a, c] -= Lam[a, b] * delta[b, c]
+
+
 @njit(**COMPILED)
-def backward(blocks, dims, columns, both, tau, Z, y_var, LDs, hs):
+def backward(blocks, dims, columns, both, tau, Z, y_var, reference, LDs, hs):
     """b_i for every row, from the end: LDs (N, d, d) and hs (N, d, C) are written.
 
-    Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the data Z w has the
-    constant -½ w' constants[i, :, :C] w + constants[i, 0, C].
+    The b of column c is a function of x - reference_c h: a reference equal to constant data keeps the digits of what
+    the data add to it. Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the
+    data Z w have the constant -½ w' constants[i, :, :C] w + constants[i, 0, C].
     """
     N, d, C = len(tau), len(dims), len(columns)
     constants = np.zeros((N, C, C + 1))
-    Lam, eta, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns)
+    Lam, eta, h, delta = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns), zeros(dims, columns)
     A, Q, M, B, work = (
         zeros(dims, dims),
         zeros(dims, dims),
@@ -153,12 +176,16 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, LDs, hs):
         zeros(dims, both),
         zeros(dims, dims),
     )
-    Qs = zeros(dims, columns)
+    z, Qs = zeros(columns, (0,)), zeros(dims, columns)
     quadratic, log_part = zeros(columns, columns), 0.0
     for i in range(N - 1, -1, -1):
         if i < N - 1:
+            dt = tau[i + 1] - tau[i]
+            fill(blocks, dt, A, Q, 0)
+            mix(blocks, A, Q, dims)
+            _move_reference(reference, Lam, eta, A, delta, quadratic, dims, columns)
             copy(eta, h, dims, columns)
-            log_part -= 0.5 * step_back(blocks, tau[i + 1] - tau[i], Lam, eta, A, Q, M, B, work, dims, columns, both)
+            log_part -= 0.5 * step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both)
             # eta' Q (I + Lam Q)^-1 eta is what the step integrates out
             for c in range(C):
                 for a in range(d):
@@ -169,12 +196,14 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, LDs, hs):
                 for v in range(C):
                     for a in range(d):
                         quadratic[c, v] -= h[a, c] * Qs[a, v]
-        observe(Z[i], y_var[i], Lam, eta, columns)
+        for c in range(C):
+            z[c, 0] = Z[i, c] - reference[c]
+        observe(z[:, 0], y_var[i], Lam, eta, columns)
         if y_var[i] < math.inf:
             log_part -= 0.5 * math.log(2.0 * math.pi * y_var[i])
             for c in range(C):
                 for v in range(C):
-                    quadratic[c, v] += Z[i, c] * Z[i, v] / y_var[i]
+                    quadratic[c, v] += z[c, 0] * z[v, 0] / y_var[i]
         factorise(Lam, eta, LDs[i], hs[i], dims, columns)
         for c in range(C):
             constants[i, c, C] = log_part

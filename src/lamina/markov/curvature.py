@@ -49,11 +49,13 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
         log|K|_1 = tr(R P_1)                       E_1 = -(v' m_1 + m_1' v + v' P_1 v)
         log|K|_2 = tr(R P_2) - tr(R P_1 R P_1)     E_2 = -(v' m_2 + m_2' v + v' P_2 v) + 2 w' R w
 
-    where m, v, w have one column per column of Z. A tilt (C,), dZ/dtau of each column, adds tilt times the eta of unit
-    data to the derivative of eta, through x_hat = m + P v, and a derivative of b's own constant.
+    where m, v, w have one column per column of Z. A tilt (C,), dZ/dtau of each column, makes all later data change by
+    tilt per unit of the gap: with u = 1 for the later rows and 0 for the others, and v_u the v of the data u,
 
-    LDs, hs (N, d, C+1) and constants (N, C+1, C+2) are from ``backward`` with the columns [Z, 1]; ``both`` is a
-    tuple of length d + C + 1. Returns log_det (N-1, 2) and products (N-1, 2, C, C).
+        E_1 += tilt' (u' K^-1 Z) + its transpose     E_2 += 2 tilt' tilt u' K^-1 u - 2 (tilt' (v_u' w) + its transpose)
+
+    LDs, hs (N, d, C+1) and constants (N, C+1, C+2) are from ``backward`` with the columns [Z, 1] and the references
+    [0, 1]; ``both`` is a tuple of length d + C + 1. Returns log_det (N-1, 2) and products (N-1, 2, C, C).
     """
     N, d, C = len(tau), len(dims), len(columns)
     log_det, products = np.empty((max(N - 1, 0), 2)), np.empty((max(N - 1, 0), 2, C, C))
@@ -64,7 +66,8 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
     Lam, M, B, R = zeros(dims, dims), zeros(dims, dims), zeros(dims, both), zeros(dims, dims)
     v, w, Rw, RP1 = zeros(dims, columns), zeros(dims, columns), zeros(dims, columns), zeros(dims, dims)
     P1v, P2v = zeros(dims, columns), zeros(dims, columns)
-    x_hat, x1, unit = zeros(dims, columns), zeros(dims, columns), zeros(dims, (0,))
+    unit, x_unit = zeros(dims, (0,)), zeros(dims, (0,))
+    uKZ, uv = zeros(columns, (0,)), zeros(columns, (0,))
     stationary(blocks, P, F, noise, zeros(dims, (0,)), dims)
     for i in range(N - 1):
         update(Z[i], y_var[i], m, P, e, dims, columns)
@@ -77,12 +80,13 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
                 P1[a, b] += noise[a, b]
         _lyapunov(F, P1, P2, dims)
 
-        # (I + Lam P)^-1 [Lam, eta - Lam m, eta of unit data]
+        # (I + Lam P)^-1 [Lam, eta - Lam m, eta of unit data + Lam h: b of that column is a function of x - h]
         expand(LDs[i + 1], hs[i + 1], Lam, B, dims, columns)
         multiply(Lam, P, M, dims, dims, dims)
         for a in range(d):
             M[a, a] += 1.0
             unit[a, 0] = B[a, d + C]
+            B[a, d + C] += Lam[a, 0]
             for b in range(d):
                 for c in range(C):
                     B[a, d + c] -= Lam[a, b] * m[b, c]
@@ -99,12 +103,20 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
                 w[a, c] = m1[a, c] + P1v[a, c]
         multiply(R, w, Rw, dims, dims, columns)
         multiply(R, P1, RP1, dims, dims, dims)
+        # the state given u as data is x_unit + h; u' K^-1 of u and of the columns of Z; v_u' w
+        uKu = constants[i + 1, C, C] + B[0, d + C]
         for a in range(d):
-            for c in range(C):
-                x_hat[a, c], x1[a, c] = m[a, c], 2.0 * w[a, c]
+            x_unit[a, 0] = -1.0 if a == 0 else 0.0
+            for b in range(d):
+                x_unit[a, 0] += P[a, b] * B[b, d + C]
+            uKu -= unit[a, 0] * x_unit[a, 0]
+        for c in range(C):
+            uKZ[c, 0], uv[c, 0] = constants[i + 1, c, C] + v[0, c], 0.0
+            for a in range(d):
+                uv[c, 0] += B[a, d + C] * w[a, c]
+                uKZ[c, 0] -= unit[a, 0] * m[a, c]
                 for b in range(d):
-                    x_hat[a, c] += P[a, b] * v[b, c]
-                    x1[a, c] += P[a, b] * (tilt[c] * B[b, d + C] - 2.0 * Rw[b, c])
+                    uKZ[c, 0] -= unit[a, 0] * P[a, b] * v[b, c]
 
         log_det[i, 0] = _inner(R, P1, dims, dims)
         log_det[i, 1] = _inner(R, P2, dims, dims)
@@ -113,13 +125,11 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
                 log_det[i, 1] -= RP1[a, b] * RP1[b, a]
         for c in range(C):
             for k in range(C):
-                first = tilt[k] * constants[i + 1, c, C] + tilt[c] * constants[i + 1, k, C]
-                second = 2.0 * tilt[c] * tilt[k] * constants[i + 1, C, C]
+                first = tilt[k] * uKZ[c, 0] + tilt[c] * uKZ[k, 0]
+                second = 2.0 * (tilt[c] * tilt[k] * uKu - tilt[k] * uv[c, 0] - tilt[c] * uv[k, 0])
                 for a in range(d):
                     first -= v[a, c] * (m1[a, k] + P1v[a, k]) + m1[a, c] * v[a, k]
-                    first -= unit[a, 0] * (tilt[k] * x_hat[a, c] + tilt[c] * x_hat[a, k])
                     second -= v[a, c] * (m2[a, k] + P2v[a, k]) + m2[a, c] * v[a, k] - 2.0 * w[a, c] * Rw[a, k]
-                    second -= unit[a, 0] * (tilt[k] * x1[a, c] + tilt[c] * x1[a, k])
                 products[i, 0, c, k] = first
                 products[i, 1, c, k] = second
     return log_det, products

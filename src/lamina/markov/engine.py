@@ -22,6 +22,9 @@ from .smoothing import simulate, smooth
 
 Array = np.ndarray
 
+#: From (log length, log variance), which the compiled engine knows, to theta = (log length, log sd).
+_TO_THETA = np.array([1.0, 2.0])
+
 
 class Prediction(NamedTuple):
     """Mean and standard deviation at M times."""
@@ -38,7 +41,10 @@ def _width(n: int) -> tuple[int, ...]:
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
     """log p(y | tau, theta), trend coefficients integrated out. O(N)."""
     blocks = kernel.blocks()
-    d = design(kernel, tau, y)
+    if not kernel.trend:
+        log_det, E = log_likelihood_terms(blocks, dimensions(blocks), (0,), tau, y.reshape(-1, 1), y_sd * y_sd)
+        return -0.5 * (len(tau) * LOG_2PI + log_det + E.item())
+    d = design(kernel, tau, y, y_sd)
     columns = _width(d.Z.shape[1])
     log_det, E = log_likelihood_terms(blocks, dimensions(blocks), columns, tau, d.Z, y_sd * y_sd)
     return -0.5 * (len(tau) * LOG_2PI + log_det) + integrate_out(E, d.prior, d.constant).value
@@ -52,7 +58,7 @@ def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tup
         store, out = new_store(len(tau), len(dims), 1)
         value, d_blocks = plain_value_and_gradient(blocks, dims, tau, y, y_sd * y_sd, store, out)
         return value, out[:, 0].copy(), _theta_gradient(kernel, d_blocks)
-    d = design(kernel, tau, y)
+    d = design(kernel, tau, y, y_sd)
     columns = _width(d.Z.shape[1])
     y_var = y_sd * y_sd
     store, out = new_store(len(tau), len(dims), len(columns))
@@ -64,22 +70,22 @@ def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tup
 
 
 def _theta_gradient(kernel: Kernel, d_blocks: Array) -> Array:
-    """From (log length, log variance) of each block to theta = (log length, log sd) of each kernel."""
-    d_blocks[:, 1] *= 2.0
-    return d_blocks.ravel() if kernel.names else np.empty(0)
+    """From the parameters of each block (B, 2) to theta; a kernel of trend terms alone has a block but no theta."""
+    return (d_blocks * _TO_THETA).ravel() if kernel.names else np.empty(0)
 
 
 def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
     """Second derivative of the log-likelihood in each log-gap (all later rows shift along), shape (N-1,). O(N)."""
     blocks = kernel.blocks()
     dims = dimensions(blocks)
-    design_ = design(kernel, tau, y)
+    design_ = design(kernel, tau, y, y_sd)
     Z, y_var = design_.Z, y_sd * y_sd
     n, d, C = len(tau), len(dims), Z.shape[1]
     with_unit = np.column_stack([Z, np.ones(n)])
     LDs, hs = np.empty((n, d, d)), np.empty((n, d, C + 1))
     both = _width(d + C + 1)
-    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, LDs, hs)
+    reference = np.append(np.zeros(C), 1.0)
+    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, reference, LDs, hs)
     log_det, E = gap_derivatives(blocks, dims, _width(C), both, tau, Z, y_var, design_.slope, LDs, hs, constants)
     _, products = log_likelihood_terms(blocks, dims, _width(C), tau, Z, y_var)
     integrated = integrate_out(products, design_.prior, design_.constant)
@@ -120,7 +126,7 @@ def check_differentiable(kernel: Kernel) -> None:
 def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tuple[Prediction, Prediction]:
     blocks = kernel.blocks()
     dims = dimensions(blocks)
-    d = design(kernel, tau, y)
+    d = design(kernel, tau, y, y_sd)
     columns, y_var = _width(d.Z.shape[1]), y_sd * y_sd
     both = _width(len(dims) + len(columns))
     order = np.argsort(at, kind="stable")
@@ -153,7 +159,7 @@ def sample(
     """
     blocks = kernel.blocks()
     dims = dimensions(blocks)
-    d = design(kernel, tau, y)
+    d = design(kernel, tau, y, y_sd)
     y_var = y_sd * y_sd
     columns, both = _width(d.Z.shape[1]), _width(len(dims) + 1)
     order = np.argsort(at, kind="stable")
@@ -182,3 +188,10 @@ def check_order(tau: Array) -> None:
             f"tau must not decrease down the rows, but row {row} (counting from 0) has tau = {tau[row]:g} after "
             f'{tau[row - 1]:g}. Sort the rows by tau, or use engine="dense", which takes them in any order.'
         )
+
+
+def trend_coefficients(kernel: Kernel, tau: Array, Z: Array, prior: Array, y_sd: Array) -> Array:
+    """Posterior mean of the trend coefficients, (q,), for the data columns Z = [y, X] of rows in the order of time."""
+    blocks = kernel.blocks()
+    _, E = log_likelihood_terms(blocks, dimensions(blocks), _width(Z.shape[1]), tau, Z, y_sd * y_sd)
+    return integrate_out(E, prior, 0.0).coefficients

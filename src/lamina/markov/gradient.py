@@ -1,14 +1,16 @@
 """The gradient of the likelihood by running the filter backwards (reverse mode), in O(N).
 
-With the adjoints m_bar, P_bar of a filtered state, gain k = g / S, g = P_minus[:, 0] and the weights W = dL/dE of the
-trend (W = -1/2 without one):
+With the adjoints m_bar, P_bar of a filtered state, the gain k = P_minus h / S, J = I - k h', the weights W = dL/dE of
+the trend (W = -1/2 without one) and s = -1 / 2S - e' W e / S², the derivative by S where it enters by itself:
 
-    e_bar = 2 W e / S + m_bar' k
-    S_bar = -1 / 2S - e' W e / S² - (m_bar' k) . e / S + k' P_bar k
-    g_bar = m_bar e / S - 2 P_bar k + h S_bar
-    m_bar_minus = m_bar - h e_bar',   P_bar_minus = P_bar + sym(g_bar h')
+    z_bar = 2 W e / S + m_bar' k,   y_var_bar = s + k' P_bar k - (m_bar' k)' e / S
+    m_bar_minus = J' m_bar - h (2 W e / S)'
+    P_bar_minus = J' P_bar J + sym(J' m_bar (e / S) h') + h s h'
     A_bar = m_bar_minus m' + 2 P_bar_minus A P,   Q_bar = P_bar_minus
     m_bar <- A' m_bar_minus,   P_bar <- A' P_bar_minus A
+
+since dP = J dP_minus J' and dm = J (dm_minus + dP_minus h e / S). J shrinks what later rows say to what is new in it,
+so nothing large is ever subtracted: its entry 1 - k_0 is y_var / S.
 """
 
 from __future__ import annotations
@@ -83,6 +85,15 @@ def forward(blocks, dims, columns, tau, Z, y_var, store):
     return log_det, to_array(products, columns)
 
 
+@njit(**INLINE)
+def _shrink(X, k, kept, dims, columns):
+    """X <- J' X with J = I - k h' and kept = 1 - k_0: only the first row changes."""
+    for j in range(len(columns)):
+        X[0, j] *= kept
+        for a in range(1, len(dims)):
+            X[0, j] -= k[a, 0] * X[a, j]
+
+
 @njit(**COMPILED)
 def reverse(blocks, dims, columns, tau, y_var, W, store, out):
     """Adjoint of ``forward`` for L = -½ sum log S + value(E), with W = d value / d E.
@@ -102,37 +113,45 @@ def reverse(blocks, dims, columns, tau, y_var, W, store, out):
     A, Q, mixed_A, mixed_Q = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     A_bar, Q_bar, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     F, noise, P_inf, zero = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    k, Pk, mk, We = zeros(dims, (0,)), zeros(dims, (0,)), zeros(columns, (0,)), zeros(columns, (0,))
+    k, direct = zeros(dims, (0,)), zeros(columns, (0,))
     start(blocks, P_inf, F, noise, zeros(dims, (0,)), 0)
     _restore(store[N - 1], m, P, dims, columns)
     later_slope = 0.0
     for i in range(N - 1, -1, -1):
         # the update of row i
         inverse = 1.0 / store[i, 0]
+        kept = y_var[i] * inverse
         for a in range(d):
             k[a, 0] = P[a, 0] / y_var[i]
-        S_bar = -0.5 * inverse
+        alone, var_bar = -0.5 * inverse, 0.0
         for c in range(C):
-            mk[c, 0] = We[c, 0] = 0.0
+            mk, We = 0.0, 0.0
             for a in range(d):
-                mk[c, 0] += m_bar[a, c] * k[a, 0]
+                mk += m_bar[a, c] * k[a, 0]
             for v in range(C):
-                We[c, 0] += W[c, v] * store[i, 1 + v] * inverse
-            S_bar -= (We[c, 0] + mk[c, 0]) * store[i, 1 + c] * inverse
-            out[i, 2 + c] = 2.0 * We[c, 0] + mk[c, 0]
-        multiply(P_bar, k, Pk, dims, dims, (0,))
+                We += W[c, v] * store[i, 1 + v] * inverse
+            alone -= We * store[i, 1 + c] * inverse
+            var_bar -= mk * store[i, 1 + c] * inverse
+            out[i, 2 + c] = 2.0 * We + mk
+            direct[c, 0] = 2.0 * We
         for a in range(d):
-            S_bar += k[a, 0] * Pk[a, 0]
-        out[i, 1] = S_bar
-        P_bar[0, 0] += S_bar
-        for a in range(d):
-            g_bar = -2.0 * Pk[a, 0]
-            for c in range(C):
-                g_bar += m_bar[a, c] * store[i, 1 + c] * inverse
-            P_bar[a, 0] += 0.5 * g_bar
-            P_bar[0, a] += 0.5 * g_bar
+            for b in range(d):
+                var_bar += k[a, 0] * P_bar[a, b] * k[b, 0]
+        out[i, 1] = alone + var_bar
+
+        _shrink(P_bar, k, kept, dims, dims)
+        _shrink(m_bar, k, kept, dims, columns)
+        P_bar[0, 0] *= kept
+        for a in range(1, d):
+            P_bar[0, 0] -= P_bar[0, a] * k[a, 0]
+            P_bar[a, 0] = P_bar[0, a]
         for c in range(C):
-            m_bar[0, c] -= out[i, 2 + c]
+            for a in range(d):
+                pull = 0.5 * m_bar[a, c] * store[i, 1 + c] * inverse
+                P_bar[a, 0] += pull
+                P_bar[0, a] += pull
+            m_bar[0, c] -= direct[c, 0]
+        P_bar[0, 0] += alone
 
         copy(P_bar, Q_bar, dims, dims)
         if i == 0:  # P_inf depends on the variances alone, as the Q of a step with A = 0 would

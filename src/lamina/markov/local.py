@@ -5,7 +5,8 @@ shifts along changes one: predict, join. Both are exact, and both are what the s
 
 A trend is taken out of the data beforehand: z = y - trend(tau). Its rate makes z depend on the row's own time,
 dz/dtau = tilt (minus the rate; 0 without a linear trend). When all later rows shift together, their data change by a
-constant, which is why ``hs`` then carries a second column: the one of data equal to 1 in every row.
+constant, which is why ``hs`` then carries a second column: the one of data equal to 1 in every row, whose b is written
+as a function of x - h (its reference), because the state follows the data up.
 """
 
 from __future__ import annotations
@@ -42,13 +43,17 @@ def input_value(blocks, dims, m, P, before, z, y_var, after, LD, h, first, last)
 
 
 @njit(**INLINE)
-def gap_value(blocks, dims, m, P, gap, LD, h):
-    """log p(y) up to a constant, with the step after the state m, P equal to ``gap`` and all later ones as they are."""
+def gap_value(blocks, dims, m, P, gap, rise, LD, h):
+    """log p(y) up to a constant, with the step after the state m, P equal to ``gap`` and all later ones as they are.
+
+    h is that of the later data less ``rise``.
+    """
     mi, Pi, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     work = zeros(dims, dims)
     copy(m, mi, dims, (0,))
     copy(P, Pi, dims, dims)
     predict(blocks, gap, mi, Pi, A, Q, work, dims, (0,))
+    mi[0, 0] -= rise
     return join(mi, Pi, LD, h, dims)
 
 
@@ -83,7 +88,7 @@ def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, LDs, hs):
 def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, LDs, hs, constants):
     """log p(y | gap i = gaps_i, later rows shifted along) - log p(y | tau) for each gap on its own, shape (N-1,).
 
-    hs (N, d, 2) and constants (N, 2, 3) are from ``backward`` with the columns [z, 1].
+    hs (N, d, 2) and constants (N, 2, 3) are from ``backward`` with the columns [z, 1] and the references [0, 1].
     """
     N, d = len(tau), len(dims)
     ratios = np.empty(max(N - 1, 0))
@@ -99,9 +104,9 @@ def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, LDs, hs, constants):
         ratios[i] = -rise * (constants[i + 1, 0, 1] + 0.5 * rise * constants[i + 1, 1, 1])
         for a in range(d):
             h[a, 0] = hs[i + 1, a, 0]
-        ratios[i] -= gap_value(blocks, dims, m, P, gap, LDs[i + 1], h)
+        ratios[i] -= gap_value(blocks, dims, m, P, gap, 0.0, LDs[i + 1], h)
         for a in range(d):
             h[a, 0] += rise * hs[i + 1, a, 1]
-        ratios[i] += gap_value(blocks, dims, m, P, gaps[i], LDs[i + 1], h)
+        ratios[i] += gap_value(blocks, dims, m, P, gaps[i], rise, LDs[i + 1], h)
         predict(blocks, gap, m, P, A, Q, work, dims, (0,))
     return ratios

@@ -1,0 +1,75 @@
+"""Has a set of chains converged? R-hat and effective sample size, for many quantities at once.
+
+Both are the rank-normalised, split-chain versions of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, Bayesian Analysis
+16, 667-718), the ones that ArviZ computes. They are written out here because a running sampler asks for them after every
+batch, for every input, and one call for all of them is a hundred times faster than one call each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def r_hat(draws: Array) -> Array:
+    """R-hat of each quantity, shape (V,), from draws (chains, n, V): the larger of the bulk and the tail version."""
+    split = _split(draws)
+    folded = np.abs(split - np.median(split, axis=(0, 1)))
+    return np.maximum(_ratio(_rank_normalise(split)), _ratio(_rank_normalise(folded)))
+
+
+def effective_draws(draws: Array) -> Array:
+    """Bulk effective sample size of each quantity, shape (V,), from draws (chains, n, V)."""
+    return _effective(_rank_normalise(_split(draws)))
+
+
+def mean_standard_error(draws: Array) -> Array:
+    """Monte-Carlo standard error of the mean of each quantity, shape (V,)."""
+    return draws.std(axis=(0, 1), ddof=1) / np.sqrt(_effective(_split(draws)))
+
+
+def _split(draws: Array) -> Array:
+    half = draws.shape[1] // 2
+    return np.concatenate([draws[:, :half], draws[:, -half:]], axis=0)
+
+
+def _rank_normalise(draws: Array) -> Array:
+    """Each quantity replaced by the normal scores of its ranks over all chains."""
+    from scipy.special import ndtri
+
+    flat = draws.reshape(-1, draws.shape[2])
+    ranks = np.empty(flat.shape)
+    positions = np.arange(1, len(flat) + 1)[:, None]
+    np.put_along_axis(ranks, np.argsort(flat, axis=0), positions, axis=0)
+    return ndtri((ranks - 0.375) / (len(flat) + 0.25)).reshape(draws.shape)
+
+
+def _ratio(draws: Array) -> Array:
+    n = draws.shape[1]
+    within = draws.var(axis=1, ddof=1).mean(axis=0)
+    between = draws.mean(axis=1).var(axis=0, ddof=1)
+    return np.sqrt((n - 1) / n + np.divide(between, within, out=np.ones_like(within), where=within > 0))
+
+
+def _effective(draws: Array) -> Array:
+    """Geyer's initial monotone sequence on the autocorrelations of all chains together."""
+    chains, n, _ = draws.shape
+    covariance = _autocovariance(draws).mean(axis=0)
+    within = covariance[0] * n / (n - 1.0)
+    total = within * (n - 1.0) / n + draws.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho = 1.0 - (within - covariance * n / (n - 1.0)) / total
+    rho[0] = 1.0
+    pairs = rho[: 2 * (n // 2)].reshape(n // 2, 2, -1).sum(axis=1)
+    positive = np.cumprod(pairs > 0.0, axis=0).astype(bool)
+    monotone = np.where(positive, np.minimum.accumulate(pairs, axis=0), 0.0)
+    time = np.maximum(2.0 * monotone.sum(axis=0) - 1.0, 1.0 / np.log10(chains * n))
+    return np.where(total > 0.0, chains * n / time, np.nan)
+
+
+def _autocovariance(draws: Array) -> Array:
+    n = draws.shape[1]
+    size = 1 << (2 * n - 1).bit_length()
+    spectrum = np.fft.rfft(draws - draws.mean(axis=1, keepdims=True), size, axis=1)
+    return np.fft.irfft(spectrum * spectrum.conj(), size, axis=1)[:, :n] / n

@@ -1,0 +1,103 @@
+"""fit: a record and a method in, a Posterior out."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+from .errors import MethodError, RecordError
+from .kernels import Kernel, Matern32
+from .methods import gp, mcmc, nigp, npv, nuts
+from .methods.draws import Draws
+from .posterior import Posterior
+from .problem import pose
+from .record import Record
+
+Method = Literal["gp", "nigp", "npv", "mcmc", "nuts"]
+
+METHODS: dict[str, Callable[..., Draws]] = {
+    "gp": gp.run,
+    "nigp": nigp.run,
+    "npv": npv.run,
+    "mcmc": mcmc.run,
+    "nuts": nuts.run,
+}
+#: Methods that can learn the scale of the reported errors.
+LEARN_SCALES = ("mcmc", "nuts", "npv")
+#: Fewer rows cannot tell a length scale from a standard deviation.
+FEWEST_ROWS = 3
+
+
+class NotConverged(UserWarning):
+    """A fit ended before it had converged; its draws are returned all the same."""
+
+
+def fit(
+    record: Record,
+    method: Method = "mcmc",
+    kernel: Kernel | None = None,
+    gaps: str = "gamma",
+    *,
+    mean: Literal["constant", "linear", "zero"] | None = None,
+    priors: dict[str, tuple[float, float]] | None = None,
+    fixed: dict[str, float] | None = None,
+    estimate: tuple[str, ...] = (),
+    seed: int = 0,
+    **options: Any,
+) -> Posterior:
+    """Fit a curve to a record whose inputs are uncertain but ordered.
+
+    Arguments
+    ---------
+    record: the measurements.
+    method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same posterior,
+        extra ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (no order; for comparison).
+    kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
+    gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform", "log-uniform".
+    mean: "constant" (default), "linear" or "zero". Trend terms in the kernel say the same with priors of their own.
+    priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie between
+        median / factor and median * factor. Others get weak priors from the spread of the data.
+    fixed: parameters that are known, e.g. ``{"length": 500}``.
+    estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
+    seed: the same seed gives the same result, on one core or several.
+    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for nuts
+        chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp starts.
+
+    A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
+    """
+    if not isinstance(record, Record):
+        raise RecordError(f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...).")
+    if method not in METHODS:
+        raise MethodError(f"unknown method {method!r}. Choose one of: {', '.join(METHODS)}.")
+    run = METHODS[method]
+    known = [name for name in inspect.signature(run).parameters if name not in ("problem", "seed")]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise MethodError(f'method="{method}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
+    if estimate and method not in LEARN_SCALES:
+        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(LEARN_SCALES)} can.')
+    problem = pose(record, kernel or Matern32(), gaps, mean, priors, fixed, tuple(estimate))
+    if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
+        raise RecordError(
+            f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least {FEWEST_ROWS}, "
+            f"or fix them, e.g. fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
+        )
+    posterior = Posterior(problem, run(problem, seed=seed, **options))
+    _warn(posterior)
+    return posterior
+
+
+def _warn(posterior: Posterior) -> None:
+    facts = posterior.draws.diagnostics
+    if facts["interrupted"]:
+        warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=3)
+    elif not facts["converged"]:
+        shown = {name: facts[name] for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent") if name in facts}
+        said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())
+        warnings.warn(
+            f'method="{facts["method"]}" has not converged ({said}). Look at diagnostics before using the result.',
+            NotConverged,
+            stacklevel=3,
+        )

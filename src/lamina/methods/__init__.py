@@ -1,0 +1,1 @@
+"""The methods: one file each, one shape. Each takes a ``Problem`` and returns ``Draws``."""

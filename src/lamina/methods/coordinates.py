@@ -1,0 +1,161 @@
+"""Inputs without constraints: the ordered inputs of a record as a vector of real numbers, and back.
+
+Each sequence falls into runs of uncertain rows between exact ones. With gaps g measured in the run,
+
+    open        start, then log g                       (no exact row on either side)
+    above       log g from the exact row below upwards
+    below       log g from the exact row above downwards
+    between     log-ratios of the gaps, which fill the room between two exact rows
+    alone       the input itself                        (a row without order)
+
+``lay`` gives the inputs and the log-Jacobian, ``pull`` carries a gradient in the inputs back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..problem import Problem
+from ..stack import FAST
+
+Array = np.ndarray
+
+OPEN, ABOVE, BELOW, BETWEEN = 0, 1, 2, 3
+
+
+class Plan(NamedTuple):
+    """The runs of a record. Coordinates are numbered run by run."""
+
+    rows: Array  #: (n,) row of each coordinate, run by run
+    first: Array  #: (R + 1,) where each run begins in ``rows``
+    kind: Array  #: (R,)
+    floor: Array  #: (R,) the exact input below the run, where there is one
+    ceiling: Array  #: (R,) and above
+
+
+def make_plan(problem: Problem) -> Plan:
+    """Find the runs. A row alone is an open run of one."""
+    record, t = problem.record, problem.rows.t
+    runs: list[tuple[int, float, float, list[int]]] = []
+    for row in record.unordered:
+        if not record.exact[row]:
+            runs.append((OPEN, 0.0, 0.0, [int(row)]))
+    for _, rows in record.sequences:
+        edges = [-1, *np.flatnonzero(record.exact[rows]).tolist(), len(rows)]
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            inside = rows[low + 1 : high].tolist()
+            if not inside:
+                continue
+            has_floor, has_ceiling = low >= 0, high < len(rows)
+            kind = (BETWEEN if has_ceiling else ABOVE) if has_floor else (BELOW if has_ceiling else OPEN)
+            floor = t[rows[low]] if has_floor else 0.0
+            ceiling = t[rows[high]] if has_ceiling else 0.0
+            runs.append((kind, floor, ceiling, inside))
+    sizes = [len(run[3]) for run in runs]
+    return Plan(
+        rows=np.array([row for run in runs for row in run[3]], dtype=np.int64),
+        first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        kind=np.array([run[0] for run in runs], dtype=np.int64),
+        floor=np.array([run[1] for run in runs], dtype=float),
+        ceiling=np.array([run[2] for run in runs], dtype=float),
+    )
+
+
+@njit(cache=True, **FAST)
+def lay(plan, x, tau):
+    """Write the inputs of coordinates x (n,) into tau (N,), whose exact rows stay; returns log |d tau / d x|."""
+    log_jacobian = 0.0
+    for k in range(len(plan.kind)):
+        a, b = plan.first[k], plan.first[k + 1]
+        kind = plan.kind[k]
+        if kind == BETWEEN:
+            room = plan.ceiling[k] - plan.floor[k]
+            top = 0.0
+            for i in range(a, b):
+                top = max(top, x[i])
+            total = math.exp(-top)
+            for i in range(a, b):
+                total += math.exp(x[i] - top)
+            log_jacobian += (b - a) * math.log(room) - top - math.log(total)
+            place = plan.floor[k]
+            for i in range(a, b):
+                share = math.exp(x[i] - top) / total
+                log_jacobian += math.log(share)
+                place += room * share
+                tau[plan.rows[i]] = place
+        elif kind == BELOW:
+            place = plan.ceiling[k]
+            for i in range(b - 1, a - 1, -1):
+                place -= math.exp(x[i])
+                log_jacobian += x[i]
+                tau[plan.rows[i]] = place
+        else:
+            place = plan.floor[k]
+            for i in range(a, b):
+                if kind == OPEN and i == a:
+                    place = x[i]
+                else:
+                    place += math.exp(x[i])
+                    log_jacobian += x[i]
+                tau[plan.rows[i]] = place
+    return log_jacobian
+
+
+@njit(cache=True, **FAST)
+def pull(plan, x, d_tau, with_jacobian, d_x):
+    """Write the gradient in x from the gradient in tau (N,), with that of the log-Jacobian added if wanted."""
+    own = 1.0 if with_jacobian else 0.0
+    for k in range(len(plan.kind)):
+        a, b = plan.first[k], plan.first[k + 1]
+        kind = plan.kind[k]
+        if kind == BETWEEN:
+            room = plan.ceiling[k] - plan.floor[k]
+            top = 0.0
+            for i in range(a, b):
+                top = max(top, x[i])
+            total = math.exp(-top)
+            for i in range(a, b):
+                total += math.exp(x[i] - top)
+            later, mean = 0.0, 0.0
+            for i in range(b - 1, a - 1, -1):
+                later += d_tau[plan.rows[i]]
+                d_x[i] = room * later
+                mean += math.exp(x[i] - top) / total * d_x[i]
+            for i in range(a, b):
+                share = math.exp(x[i] - top) / total
+                d_x[i] = share * (d_x[i] - mean) + own * (1.0 - (b - a + 1) * share)
+        elif kind == BELOW:
+            earlier = 0.0
+            for i in range(a, b):
+                earlier += d_tau[plan.rows[i]]
+                d_x[i] = own - math.exp(x[i]) * earlier
+        else:
+            later = 0.0
+            for i in range(b - 1, a - 1, -1):
+                later += d_tau[plan.rows[i]]
+                if kind == OPEN and i == a:
+                    d_x[i] = later
+                else:
+                    d_x[i] = own + math.exp(x[i]) * later
+
+
+def unlay(plan: Plan, tau: Array) -> Array:
+    """Coordinates x (n,) of inputs tau (N,)."""
+    x = np.empty(len(plan.rows))
+    for k, kind in enumerate(plan.kind):
+        part = slice(plan.first[k], plan.first[k + 1])
+        run = tau[plan.rows[part]]
+        if kind == OPEN:
+            x[part] = np.concatenate([run[:1], np.log(np.diff(run))])
+        elif kind == ABOVE:
+            x[part] = np.log(np.diff(run, prepend=plan.floor[k]))
+        elif kind == BELOW:
+            x[part] = np.log(np.diff(run, append=plan.ceiling[k]))
+        else:
+            gaps = np.diff(run, prepend=plan.floor[k], append=plan.ceiling[k])
+            x[part] = np.log(gaps[:-1] / gaps[-1])
+    return x

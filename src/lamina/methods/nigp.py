@@ -1,0 +1,60 @@
+"""nigp: the noisy-input Gaussian process of McHutchon & Rasmussen (2011).
+
+An input error moves a point along the slope of the curve, so it is added to the output variance as f'(t)² t_var, with
+f' the slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Undamped, that often
+cycles; the slopes are moved a part of the way only, and for large input errors there may be no fixed point at all,
+which is reported.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..errors import MethodError
+from ..prediction import curves
+from ..problem import Problem
+from .draws import Draws
+from .maximise import maximise, several_starts
+
+#: The part of the way that the slopes move in one step, and the relative change at which they rest.
+STEP, TOLERANCE = 0.2, 1e-3
+
+
+def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) -> Draws:
+    """Fit at tau = t with slope-dependent output variance."""
+    curve = problem.kernel.stationary
+    if curve is not None and not curve.differentiable:
+        raise MethodError('method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.')
+    began = time.perf_counter()
+    tau, t_var = problem.rows.t, problem.rows.t_var
+    best = maximise(problem, tau, np.zeros(len(tau)), several_starts(problem, seed, starts))
+    slopes = np.zeros(len(tau))
+    change = np.inf
+    steps = 0
+    while steps < max_steps and change > TOLERANCE:
+        extra = slopes**2 * t_var
+        best = maximise(problem, tau, extra, [best.phi])
+        found = _slopes(problem, best.phi, extra)
+        change = float(np.abs(found - slopes).max() / max(np.abs(found).max(), 1e-300))
+        slopes = slopes + STEP * (found - slopes)
+        steps += 1
+    extra = slopes**2 * t_var
+    best = maximise(problem, tau, extra, [best.phi])
+    diagnostics = {
+        "method": "nigp",
+        "seconds": time.perf_counter() - began,
+        "objective": best.value,
+        "steps": steps,
+        "last_change": change,
+        "converged": bool(change <= TOLERANCE),
+        "interrupted": False,
+    }
+    return Draws.equal(tau[None], best.phi[None], extra_var=extra, diagnostics=diagnostics)
+
+
+def _slopes(problem: Problem, phi: np.ndarray, extra_var: np.ndarray) -> np.ndarray:
+    """Slope of the posterior mean at the measured inputs, (N,)."""
+    draws = Draws.equal(problem.rows.t[None], phi[None], extra_var=extra_var)
+    return curves(problem, draws, problem.rows.t)[2][0]

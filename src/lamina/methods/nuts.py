@@ -1,0 +1,99 @@
+"""nuts: the No-U-Turn sampler of nutpie on the same posterior as mcmc, with the O(N) gradient.
+
+The second, independent sampler: it shares the density with mcmc, and none of its moves.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ..convergence import effective_draws, r_hat
+from ..errors import MissingExtraError
+from ..problem import Problem
+from .coordinates import lay, make_plan, pull, unlay
+from .draws import Draws
+from .mcmc import ESS, R_HAT
+from .starts import starting_inputs, starting_phi
+from .target import log_density, make_target
+
+Array = np.ndarray
+
+
+def run(
+    problem: Problem,
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 2000,
+    warmup: int = 1000,
+    cores: int | None = None,
+    target_accept: float = 0.9,
+) -> Draws:
+    """Sample ``draws`` in all, after ``warmup`` for each chain."""
+    try:
+        import nutpie
+        from nutpie.compiled_pyfunc import from_pyfunc
+    except ImportError:
+        raise MissingExtraError(
+            'method="nuts" needs nutpie, which is not installed: pip install "lamina[nuts]".'
+        ) from None
+    began = time.perf_counter()
+    plan, target = make_plan(problem), make_target(problem)
+    n, free = len(plan.rows), np.flatnonzero(problem.free)
+    size, rows = n + len(free), len(problem.record)
+
+    def make_logp() -> Any:
+        tau, phi = problem.rows.t.copy(), problem.start.copy()
+        d_tau, d_phi = np.empty(rows), np.empty(len(phi))
+        blocks, dims, columns = problem.blocks, problem.dims, problem.columns
+
+        def logp(x: Array) -> tuple[float, Array]:
+            gradient = np.empty(size)
+            phi[free] = x[n:]
+            value = lay(plan, x[:n], tau)
+            value += log_density(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
+            pull(plan, x[:n], d_tau, True, gradient[:n])
+            gradient[n:] = d_phi[free]
+            return value, gradient
+
+        return logp
+
+    def make_expand(seed1: int, seed2: int, chain: int) -> Any:
+        def expand(x: Array) -> dict[str, Array]:
+            tau, phi = problem.rows.t.copy(), problem.start.copy()
+            lay(plan, x[:n], tau)
+            phi[free] = x[n:]
+            return {"tau": tau, "phi": phi}
+
+        return expand
+
+    def initial(seed: int) -> Array:
+        rng = np.random.default_rng(seed)
+        return np.concatenate([unlay(plan, starting_inputs(problem, rng)), starting_phi(problem, rng)[free]])
+
+    model = from_pyfunc(
+        size, make_logp, make_expand, [np.dtype("float64")] * 2, [(rows,), (len(problem.start),)], ["tau", "phi"],
+        make_initial_point_fn=initial,
+    )  # fmt: skip
+    trace = nutpie.sample(
+        model, draws=max(draws // chains, 4), tune=warmup, chains=chains, cores=cores, seed=seed, target_accept=target_accept,
+        progress_bar=False, save_warmup=False,
+    )  # fmt: skip
+    tau, phi = trace.posterior["tau"].to_numpy(), trace.posterior["phi"].to_numpy()
+    watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, free]], axis=2)
+    worst, least = float(r_hat(watched).max()), float(effective_draws(watched).min())
+    divergent = int(trace.sample_stats["diverging"].to_numpy().sum())
+    diagnostics = {
+        "method": "nuts",
+        "seconds": time.perf_counter() - began,
+        "chains": chains,
+        "warmup": warmup,
+        "r_hat": worst,
+        "ess": least,
+        "divergent": divergent,
+        "converged": worst <= R_HAT and least >= ESS and divergent == 0,
+        "interrupted": False,
+    }
+    return Draws.equal(tau.reshape(-1, rows), phi.reshape(-1, phi.shape[2]), chains=chains, diagnostics=diagnostics)

@@ -1,0 +1,49 @@
+"""Where to begin: inputs that respect the order, near their dates, and parameters near their prior."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem import Problem
+
+Array = np.ndarray
+
+
+def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 1.0) -> Array:
+    """Inputs (N,) in internal time: the dates, shaken by ``jitter`` times their errors and put in order.
+
+    Within a sequence the shaken dates are replaced by their isotonic regression, which is as near as the order allows, with a
+    small slope added so that no two are equal; exact rows stay, and bound the others.
+    """
+    from scipy.optimize import isotonic_regression
+
+    record, t = problem.record, problem.rows.t
+    tau = t + jitter * record.t_sd * rng.standard_normal(len(t))
+    for _, rows in record.sequences:
+        if len(rows) < 2:
+            continue
+        exact = record.exact[rows]
+        sd = np.where(exact, 1e-6 * max(record.t_sd.max(), 1e-12), record.t_sd[rows])
+        ordered = isotonic_regression(tau[rows], weights=sd**-2.0 / np.max(sd**-2.0)).x
+        step = 1e-3 * (np.ptp(t[rows]) or record.t_sd[rows].max() or 1.0) / len(rows)
+        ordered = ordered + step * np.arange(len(rows))
+        fixed = np.flatnonzero(exact)
+        for k in range(len(fixed) + 1):
+            low = fixed[k - 1] if k > 0 else -1
+            high = fixed[k] if k < len(fixed) else len(rows)
+            between = np.arange(low + 1, high)
+            if len(between) == 0:
+                continue
+            floor = t[rows[low]] if low >= 0 else -np.inf
+            ceiling = t[rows[high]] if high < len(rows) else np.inf
+            part = min(step, (ceiling - floor) / (len(between) + 1))
+            ordered[between] = np.maximum(ordered[between], floor + part * np.arange(1, len(between) + 1))
+            ordered[between] = np.minimum(ordered[between], ceiling - part * np.arange(len(between), 0, -1))
+            ordered[between] = np.maximum.accumulate(ordered[between])
+        tau[rows] = np.where(exact, t[rows], ordered)
+    return tau
+
+
+def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5) -> Array:
+    """Parameters (P,) near the middle of their prior."""
+    return problem.start + np.where(problem.free, jitter * problem.prior_sd * rng.standard_normal(len(problem.start)), 0.0)

@@ -1,0 +1,372 @@
+"""One Metropolis-within-Gibbs sweep over the inputs: O(1) a proposal, in merged time order.
+
+Rows of several sequences, rows without order and exact rows interleave in time. The sweep visits *positions* of the
+merged order. At each it may propose
+
+    exchange   the two rows at positions p and p+1, of different sequences, trade places
+    reflect    if one of the two is exact, the other jumps to its mirror image beyond it
+    move       the row at position p moves between its merged neighbours
+    stretch    the gap after position p is scaled and everything later shifts along
+
+Each leaves the posterior invariant, because which move is tried depends on the position and never on the row. A pass of
+``backward`` says what later rows know; the filter then runs forward, and every decision is taken where the two meet.
+
+A sweep runs forwards or backwards in time (``way`` = +1 or -1, times negated): the process is reversible, and what
+cannot be stretched one way because exact rows lie ahead can be the other way. Under a linear trend, a stretch would change
+all later data, and is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..markov.backward import expand, factorise, join, observe, step_back
+from ..markov.filter import predict, stationary, update
+from ..stack import FAST, INLINE, copy, zeros
+
+#: Acceptance rate that the step of a single coordinate is tuned to.
+TARGET = 0.44
+
+
+class Rows(NamedTuple):
+    """What is known of each row; row numbers are those of the record."""
+
+    t: np.ndarray  #: (N,) measured inputs, increasing with time
+    t_var: np.ndarray  #: (N,) their variances; 0 marks an exact row
+    base: np.ndarray  #: (N, C) data columns [y, trend columns] at tau = 0
+    slope: np.ndarray  #: (C,) and their derivatives in tau
+    y_var: np.ndarray  #: (N,)
+    sequence: np.ndarray  #: (N,) number of the sequence, -1 without order
+    before: np.ndarray  #: (N,) the row before it in its sequence, or -1
+    after: np.ndarray  #: (N,) the row after it, or -1
+    gaps: np.ndarray  #: (S,) number of gaps of each sequence
+
+
+class Tuning(NamedTuple):
+    """Proposal scales, adapted in warm-up."""
+
+    move: np.ndarray  #: (N,) standard deviation of a move, by row
+    stretch: np.ndarray  #: (2, N) standard deviation of a stretch in log gap, by way and row before the gap
+
+
+class Work(NamedTuple):
+    """Room for one sweep, in the order of its positions."""
+
+    row: np.ndarray  #: (N,)
+    time: np.ndarray  #: (N,)
+    z: np.ndarray  #: (N, 1) data less trend
+    y_var: np.ndarray  #: (N,)
+    LD: np.ndarray  #: (N, d, d) what this and later positions know, see ``lamina.markov.backward``
+    h: np.ndarray  #: (N, d, 1)
+    weight: np.ndarray  #: (N + 1,) sum of 1 / t_var over this and later positions
+    pull: np.ndarray  #: (N + 1,) sum of (time - t) / t_var over the same
+    open: np.ndarray  #: (N + 1,) no exact row here or later
+    seen: np.ndarray  #: (S,) last row of each sequence that was passed, or -1
+    ends: np.ndarray  #: (S, 2) times of the first and last row of each sequence
+
+
+def new_work(N: int, d: int, S: int) -> Work:
+    """Arrays for ``sweep``, made once a chain."""
+    return Work(
+        np.empty(N, np.int64), np.empty(N), np.empty((N, 1)), np.empty(N), np.empty((N, d, d)), np.empty((N, d, 1)),
+        np.zeros(N + 1), np.zeros(N + 1), np.ones(N + 1, np.bool_), np.empty(S, np.int64), np.empty((S, 2)),
+    )  # fmt: skip
+
+
+class Prior(NamedTuple):
+    """The gap prior at the current alpha: density prod gap^power times (span + floor)^-(per_gap * number of gaps)."""
+
+    power: float
+    per_gap: float
+    floor: float
+
+
+@njit(**INLINE)
+def _data(rows, r, beta, tau):
+    """Data of row r less the trend, at input tau."""
+    value = rows.base[r, 0] + rows.slope[0] * tau
+    for c in range(len(beta)):
+        value -= beta[c] * (rows.base[r, c + 1] + rows.slope[c + 1] * tau)
+    return value
+
+
+@njit(**INLINE)
+def _date(rows, r, tau, t_scale):
+    """log N(t_r; tau, t_var), up to a constant."""
+    gap = tau - rows.t[r]
+    return -0.5 * gap * gap / (rows.t_var[r] * t_scale * t_scale)
+
+
+@njit(**INLINE)
+def _spacing(rows, prior, work, tau, r, time, way, shift):
+    """What the gap prior of its own sequence says of row r at ``time``, up to a constant.
+
+    Rows that were passed have their times in ``tau``; later ones are still to be shifted by ``shift``.
+    """
+    s = rows.sequence[r]
+    if s < 0 or rows.gaps[s] == 0:
+        return 0.0
+    behind = rows.before[r] if way > 0 else rows.after[r]
+    ahead = rows.after[r] if way > 0 else rows.before[r]
+    value = 0.0
+    if behind >= 0:
+        gap = time - way * tau[behind]
+        if not gap > 0.0:
+            return -math.inf
+        value += prior.power * math.log(gap)
+    if ahead >= 0:
+        gap = way * tau[ahead] + shift - time
+        if not gap > 0.0:
+            return -math.inf
+        value += prior.power * math.log(gap)
+    if prior.per_gap > 0.0 and (behind < 0 or ahead < 0):
+        first = time if behind < 0 else work.ends[s, 0]
+        last = time if ahead < 0 else work.ends[s, 1] + shift
+        value -= prior.per_gap * rows.gaps[s] * math.log(last - first + prior.floor)
+    return value
+
+
+@njit(**INLINE)
+def _at(blocks, dims, m, P, dt, z, y_var, first, m_out, P_out):
+    """Filter one row at distance dt after the state m, P, which stays; returns its log-density. The prior if ``first``."""
+    A, Q, work, e = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros((0,), (0,))
+    data = zeros((0,), (0,))
+    data[0, 0] = z
+    copy(m, m_out, dims, (0,))
+    copy(P, P_out, dims, dims)
+    if not first:
+        predict(blocks, dt, m_out, P_out, A, Q, work, dims, (0,))
+    S = update(data[0], y_var, m_out, P_out, e, dims, (0,))
+    return -0.5 * (math.log(S) + e[0, 0] * e[0, 0] / S)
+
+
+@njit(**INLINE)
+def _onward(blocks, dims, m, P, dt, LD, h):
+    """log-density of everything later, at distance dt after the state m, P, which stays."""
+    m_on, P_on, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
+    work = zeros(dims, dims)
+    copy(m, m_on, dims, (0,))
+    copy(P, P_on, dims, dims)
+    predict(blocks, dt, m_on, P_on, A, Q, work, dims, (0,))
+    return join(m_on, P_on, LD, h, dims)
+
+
+@njit(**FAST)
+def _look_back(blocks, dims, both, p, Lam, eta, work):
+    """b at position p, given Lam, eta of b at p + 1 if there is one; Lam and eta are left at p."""
+    A, Q, M, B, temp = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, both), zeros(dims, dims)
+    if p < len(work.time) - 1:
+        step_back(blocks, work.time[p + 1] - work.time[p], Lam, eta, A, Q, M, B, temp, dims, (0,), both)
+    observe(work.z[p], work.y_var[p], Lam, eta, (0,))
+    factorise(Lam, eta, work.LD[p], work.h[p], dims, (0,))
+
+
+@njit(**INLINE)
+def _sum_up(rows, work, p, way):
+    """Suffix sums of the date terms at position p."""
+    r = work.row[p]
+    exact = rows.t_var[r] == 0.0
+    work.open[p] = work.open[p + 1] and not exact
+    work.weight[p] = work.weight[p + 1]
+    work.pull[p] = work.pull[p + 1]
+    if not exact:
+        work.weight[p] += 1.0 / rows.t_var[r]
+        work.pull[p] += (work.time[p] - way * rows.t[r]) / rows.t_var[r]
+
+
+@njit(**INLINE)
+def _set(rows, work, p, r, time, beta, y_scale, way):
+    """Put row r at position p."""
+    work.row[p] = r
+    work.time[p] = time
+    work.z[p, 0] = _data(rows, r, beta, way * time)
+    work.y_var[p] = rows.y_var[r] * y_scale * y_scale
+
+
+@njit(**INLINE)
+def _accept(rng, log_ratio):
+    return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio
+
+
+@njit(**FAST)
+def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng):
+    """Exchange or reflect the rows at positions p and p + 1. Position p is already shifted, later ones are not."""
+    N = len(tau)
+    first, last = work.row[p], work.row[p + 1]
+    if rows.sequence[first] >= 0 and rows.sequence[first] == rows.sequence[last]:
+        return
+    exact_first, exact_last = rows.t_var[first] == 0.0, rows.t_var[last] == 0.0
+    if exact_first and exact_last:
+        return
+    early, late = work.time[p], work.time[p + 1] + shift
+    new_early, new_late = early, late
+    if exact_last:  # the other jumps over it
+        new_early, new_late = late, 2.0 * late - early
+        if p + 2 < N and not new_late < work.time[p + 2] + shift:
+            return
+    elif exact_first:
+        new_early, new_late = 2.0 * early - late, early
+        if p > 0 and not new_early > work.time[p - 1]:
+            return
+    # first goes from early to new_late, last from late to new_early
+    ratio = 0.0
+    if not exact_first:
+        ratio += _date(rows, first, way * new_late, t_scale) - _date(rows, first, way * early, t_scale)
+        ratio += _spacing(rows, prior, work, tau, first, new_late, way, shift)
+        ratio -= _spacing(rows, prior, work, tau, first, early, way, shift)
+    if not exact_last:
+        ratio += _date(rows, last, way * new_early, t_scale) - _date(rows, last, way * late, t_scale)
+        ratio += _spacing(rows, prior, work, tau, last, new_early, way, shift)
+        ratio -= _spacing(rows, prior, work, tau, last, late, way, shift)
+    if not ratio > -math.inf:
+        return
+    m1, P1, m2, P2 = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
+    before = work.time[p - 1] if p > 0 else 0.0
+    after = work.time[p + 2] + shift if p + 2 < N else 0.0
+    for side in range(2):
+        if side == 0:
+            a, b, row_a, row_b, sign = early, late, first, last, -1.0
+        else:
+            a, b, row_a, row_b, sign = new_early, new_late, last, first, 1.0
+        scale = y_scale * y_scale
+        z_a, z_b = _data(rows, row_a, beta, way * a), _data(rows, row_b, beta, way * b)
+        value = _at(blocks, dims, m, P, a - before, z_a, rows.y_var[row_a] * scale, p == 0, m1, P1)
+        value += _at(blocks, dims, m1, P1, b - a, z_b, rows.y_var[row_b] * scale, False, m2, P2)
+        if p + 2 < N:
+            value += _onward(blocks, dims, m2, P2, after - b, work.LD[p + 2], work.h[p + 2])
+        ratio += sign * value
+    if not _accept(rng, ratio):
+        return
+    _set(rows, work, p, last, new_early, beta, y_scale, way)
+    _set(rows, work, p + 1, first, new_late - shift, beta, y_scale, way)
+    tau[last], tau[first] = way * new_early, way * (new_late - shift)
+    Lam, eta, B = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, both)
+    if p + 2 < N:
+        expand(work.LD[p + 2], work.h[p + 2], Lam, B, dims, ())
+        for i in range(len(dims)):
+            eta[i, 0] = B[i, len(dims)]
+    _look_back(blocks, dims, both, p + 1, Lam, eta, work)
+    _sum_up(rows, work, p + 1, way)
+    _note_ends(rows, work, first, new_late - shift, way)
+    _note_ends(rows, work, last, new_early, way)
+
+
+@njit(**INLINE)
+def _note_ends(rows, work, r, time, way):
+    """Remember the time of row r if it is at an end of its sequence."""
+    s = rows.sequence[r]
+    if s >= 0:
+        if (rows.before[r] if way > 0 else rows.after[r]) < 0:
+            work.ends[s, 0] = time
+        if (rows.after[r] if way > 0 else rows.before[r]) < 0:
+            work.ends[s, 1] = time
+
+
+@njit(**FAST)
+def _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng):
+    """Scale the gap after position p, everything later shifting along: returns the new shift and if it was accepted."""
+    gap = work.time[p + 1] + shift - work.time[p]
+    if not gap > 0.0:
+        return shift, 0.0
+    factor = math.exp(scale * rng.standard_normal())
+    new = gap * factor
+    step = new - gap
+    if not (math.isfinite(new) and new > 0.0):
+        return shift, 0.0
+    ratio = math.log(factor)
+    pull = work.pull[p + 1] + shift * work.weight[p + 1]
+    ratio -= step * (pull + 0.5 * step * work.weight[p + 1]) / (t_scale * t_scale)
+    for s in range(len(rows.gaps)):
+        left = work.seen[s]
+        if left < 0:
+            continue
+        right = rows.after[left] if way > 0 else rows.before[left]
+        if right < 0:
+            continue
+        own = way * (tau[right] - tau[left]) + shift
+        if not own + step > 0.0:
+            return shift, 0.0
+        ratio += prior.power * math.log((own + step) / own)
+        if prior.per_gap > 0.0:
+            span = work.ends[s, 1] + shift - work.ends[s, 0] + prior.floor
+            ratio -= prior.per_gap * rows.gaps[s] * math.log((span + step) / span)
+    ratio -= _onward(blocks, dims, m, P, gap, work.LD[p + 1], work.h[p + 1])
+    ratio += _onward(blocks, dims, m, P, new, work.LD[p + 1], work.h[p + 1])
+    if _accept(rng, ratio):
+        return shift + step, 1.0
+    return shift, 0.0
+
+
+@njit(nogil=True, cache=True, **FAST)
+def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta, t_scale, y_scale, way, rng):
+    """One sweep over all positions. tau (N,) and order (N,), the rows by time, are updated in place.
+
+    ``both`` is a tuple of length d + 1. ``rate`` > 0 adapts the steps (warm-up only).
+    """
+    N = len(tau)
+    mode = 0 if way > 0 else 1
+    tilted = rows.slope[0] != 0.0
+    for c in range(len(beta)):
+        tilted = tilted or rows.slope[c + 1] != 0.0
+    for p in range(N):
+        r = order[p] if way > 0 else order[N - 1 - p]
+        _set(rows, work, p, r, way * tau[r], beta, y_scale, way)
+        _note_ends(rows, work, r, way * tau[r], way)
+    Lam, eta = zeros(dims, dims), zeros(dims, (0,))
+    for p in range(N - 1, -1, -1):
+        _look_back(blocks, dims, both, p, Lam, eta, work)
+        _sum_up(rows, work, p, way)
+
+    m, P = zeros(dims, (0,)), zeros(dims, dims)
+    m0, P0, m1, P1 = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
+    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+    work.seen[:] = -1
+    shift = 0.0
+    for p in range(N):
+        work.time[p] += shift
+        tau[work.row[p]] = way * work.time[p]
+        _note_ends(rows, work, work.row[p], work.time[p], way)
+        if p + 1 < N:
+            _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng)
+        r, here = work.row[p], work.time[p]
+        before = work.time[p - 1] if p > 0 else 0.0
+        after = work.time[p + 1] + shift if p + 1 < N else 0.0
+        value = _at(blocks, dims, m, P, here - before, work.z[p, 0], work.y_var[p], p == 0, m0, P0)
+        if rows.t_var[r] > 0.0:
+            new = here + tuning.move[r] * rng.standard_normal()
+            accepted = 0.0
+            if (p == 0 or new > before) and (p == N - 1 or new < after):
+                ratio = _date(rows, r, way * new, t_scale) - _date(rows, r, way * here, t_scale)
+                ratio += _spacing(rows, prior, work, tau, r, new, way, shift)
+                ratio -= _spacing(rows, prior, work, tau, r, here, way, shift)
+                z = _data(rows, r, beta, way * new)
+                ratio += _at(blocks, dims, m, P, new - before, z, work.y_var[p], p == 0, m1, P1) - value
+                if p + 1 < N:
+                    ratio -= _onward(blocks, dims, m0, P0, after - here, work.LD[p + 1], work.h[p + 1])
+                    ratio += _onward(blocks, dims, m1, P1, after - new, work.LD[p + 1], work.h[p + 1])
+                if _accept(rng, ratio):
+                    accepted = 1.0
+                    copy(m1, m0, dims, (0,))
+                    copy(P1, P0, dims, dims)
+                    work.time[p], work.z[p, 0] = new, z
+                    tau[r] = way * new
+                    _note_ends(rows, work, r, new, way)
+            if rate > 0.0:
+                tuning.move[r] *= math.exp(rate * (accepted - TARGET))
+        copy(m0, m, dims, (0,))
+        copy(P0, P, dims, dims)
+        if rows.sequence[r] >= 0:
+            work.seen[rows.sequence[r]] = r
+        if p + 1 < N and work.open[p + 1] and not tilted:
+            scale = tuning.stretch[mode, r]
+            shift, accepted = _stretch(
+                blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng
+            )
+            if rate > 0.0:
+                tuning.stretch[mode, r] = min(max(scale * math.exp(rate * (accepted - TARGET)), 1e-3), 10.0)
+    for p in range(N):
+        order[p if way > 0 else N - 1 - p] = work.row[p]

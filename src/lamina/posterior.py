@@ -1,0 +1,178 @@
+"""Posterior: what a fit found, whatever the method. The curve, its rate and the inputs are computed here, for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .columns import numbers
+from .errors import KernelError, MethodError, RecordError
+from .methods.draws import Draws
+from .prediction import LEVELS, curves, mixture_quantiles, sample
+from .problem import Problem
+from .record import Record
+
+if TYPE_CHECKING:
+    import arviz
+    import pandas as pd
+
+Array = np.ndarray
+
+QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
+#: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
+CONFLICT = 3.0
+#: Bands are averaged over at most this many draws, evenly taken.
+MOST_DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A weighted set of draws of the inputs and parameters, and what the method says about itself.
+
+    Everything a user sees is in the record's own row order, time scale and units.
+    """
+
+    problem: Problem
+    draws: Draws
+
+    @property
+    def record(self) -> Record:
+        """What was measured."""
+        return self.problem.record
+
+    @property
+    def tau(self) -> Array:
+        """Draws of the inputs, shape (draws, N)."""
+        return self.problem.to_user(self.draws.tau)
+
+    @property
+    def theta(self) -> pd.DataFrame:
+        """Draws of the parameters, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(self.problem.to_theta(self.draws.phi), index=range(len(self.draws.phi)))
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What the method knows of itself, and the rows whose date is in conflict."""
+        return {**self.draws.diagnostics, "conflicts": self._conflicts()}
+
+    def curve(self, at: ArrayLike) -> pd.DataFrame:
+        """The curve f at times ``at``: mean, sd and quantiles, one row each."""
+        return self._table(at, rate=False)
+
+    def rate(self, at: ArrayLike) -> pd.DataFrame:
+        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each.
+
+        Raises KernelError where the curve has no rate (Matern12).
+        """
+        self._check_differentiable()
+        return self._table(at, rate=True)
+
+    def inputs(self) -> pd.DataFrame:
+        """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input."""
+        import pandas as pd
+
+        tau, weight = self.tau, self.draws.weight
+        mean = weight @ tau
+        sd = np.sqrt(weight @ (tau - mean) ** 2)
+        columns = {"t": self.record.t, "t_sd": self.record.t_sd, "mean": mean, "sd": sd}
+        columns.update(zip(QUANTILES, _weighted_quantiles(tau, weight), strict=True))
+        return pd.DataFrame(columns)
+
+    def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
+        """n joint draws of the curve at times ``at``, shape (n, len(at))."""
+        return self._sample(at, n, seed)[0]
+
+    def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
+        """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
+        self._check_differentiable()
+        return self._sample(at, n, seed)[1]
+
+    def summary(self) -> str:
+        """What was found, in a few lines of plain text."""
+        from .summary import describe
+
+        return describe(self)
+
+    def save(self, path: str) -> None:
+        """Write everything to a NetCDF file, which ``lamina.load`` reads."""
+        from .storage import save
+
+        save(self, path)
+
+    def to_arviz(self) -> arviz.InferenceData:
+        """The draws as ArviZ's InferenceData: tau and the parameters, by chain."""
+        import arviz
+
+        chains = self.draws.chains
+        theta = self.problem.to_theta(self.draws.phi)
+        posterior = {name: values.reshape(chains, -1) for name, values in theta.items()}
+        posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
+        return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
+
+    def _table(self, at: ArrayLike, rate: bool) -> pd.DataFrame:
+        import pandas as pd
+
+        times = _times(at)
+        draws = self._thinned()
+        found = curves(self.problem, draws, self.problem.to_internal(times))
+        mean, var = found[2:] if rate else found[:2]
+        mean = self.record.sign * mean if rate else mean
+        weight = draws.weight
+        centre = weight @ mean
+        spread = np.sqrt(weight @ (var + (mean - centre) ** 2))
+        quantiles = mixture_quantiles(mean, np.sqrt(var), weight)
+        columns = {"at": times, "mean": centre, "sd": spread}
+        columns.update(zip(QUANTILES, quantiles.T, strict=True))
+        return pd.DataFrame(columns)
+
+    def _sample(self, at: ArrayLike, n: int, seed: int) -> tuple[Array, Array]:
+        if n < 1:
+            raise MethodError(f"n must be at least 1, got {n}.")
+        rng = np.random.default_rng(seed)
+        curve, rates = sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng)
+        return curve, self.record.sign * rates
+
+    def _thinned(self) -> Draws:
+        size = len(self.draws.tau)
+        if size <= MOST_DRAWS:
+            return self.draws
+        keep = np.linspace(0, size - 1, MOST_DRAWS).astype(int)
+        weight = self.draws.weight[keep]
+        return Draws(
+            self.draws.tau[keep].astype(float), self.draws.phi[keep], weight / weight.sum(), extra_var=self.draws.extra_var
+        )
+
+    def _check_differentiable(self) -> None:
+        curve = self.problem.kernel.stationary
+        if curve is not None and not curve.differentiable:
+            raise KernelError(
+                "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
+                "Fit with Matern32 or Matern52 if you need the rate."
+            )
+
+    def _conflicts(self) -> list[int]:
+        shift = np.abs(self.draws.weight @ self.tau - self.record.t)
+        return [int(i) for i in np.flatnonzero(~self.record.exact & (shift > CONFLICT * self.record.t_sd))]
+
+
+def _times(at: ArrayLike) -> Array:
+    try:
+        return numbers("at", np.atleast_1d(np.asarray(at)))
+    except RecordError as error:
+        raise MethodError(str(error)) from None
+
+
+def _weighted_quantiles(values: Array, weight: Array) -> Array:
+    """Quantiles of each column of values (S, N), shape (L, N)."""
+    if np.ptp(weight) == 0.0:
+        return np.quantile(values, LEVELS, axis=0)
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    total = np.cumsum(weight[order], axis=0)
+    first = (total[None] < np.asarray(LEVELS)[:, None, None]).sum(axis=1)
+    return np.take_along_axis(ordered, np.minimum(first, len(values) - 1), axis=0)

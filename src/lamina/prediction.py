@@ -1,0 +1,239 @@
+"""The curve and its rate from draws of the inputs and parameters: one place that predicts, for all methods.
+
+Given one draw of (tau, theta) the curve is Gaussian, with trend coefficients integrated out; over the draws it is a
+mixture of Gaussians, whose mean, standard deviation and quantiles are computed exactly. O(N + M) a draw, compiled.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from . import dense
+from .markov.filter import log_likelihood_terms
+from .markov.smoothing import simulate, smooth
+from .methods.draws import Draws
+from .problem import Problem
+from .stack import FAST
+from .statespace import rebuild
+from .trend import at_times, integrate
+
+Array = np.ndarray
+
+LEVELS = (0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975)
+
+
+def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Array, Array]:
+    """Mean and variance of f, then of f', at internal times ``at`` (M,), for each draw: four arrays (S, M).
+
+    Where the curve has no rate, f' is NaN.
+    """
+    order = np.argsort(at, kind="stable")
+    out = np.empty((4, len(draws.tau), len(at)))
+    if problem.kernel.is_markov:
+        offset, X, offset_rate, X_rate = at_times(problem.kernel, problem.design, at[order])
+        trend = (offset, X, offset_rate, X_rate)
+
+        def one_part(part: slice) -> None:
+            _predict_draws(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
+                problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
+                draws.tau[part], draws.phi[part], at[order], trend, out[:, part],
+            )  # fmt: skip
+
+        _in_parts(len(draws.tau), one_part)
+    else:
+        for k in range(len(draws.tau)):
+            _predict_dense(problem, draws, k, at[order], out[:, k])
+    back = np.argsort(order, kind="stable")
+    return out[0][:, back], out[1][:, back], out[2][:, back], out[3][:, back]
+
+
+def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """n joint draws of f and f' at internal times ``at``, each (n, M): one curve for each chosen draw of (tau, theta)."""
+    which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=n > len(draws.tau) or len(draws.tau) == 1)
+    order = np.argsort(at, kind="stable")
+    curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
+    if problem.kernel.is_markov:
+        _sample_draws(
+            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), problem.factors, problem.rows,
+            problem.design.prior, _extra(problem, draws), draws.tau[which], draws.phi[which], at[order],
+            at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
+        )  # fmt: skip
+    else:
+        for k, d in enumerate(which):
+            kernel, y_sd = _dense_model(problem, draws, d)
+            joint = dense.predict_joint if kernel.stationary.differentiable else dense.predict
+            mean, covariance = joint(kernel, draws.tau[d], problem.record.y, y_sd, at[order])
+            drawn = rng.multivariate_normal(mean, covariance, method="svd")
+            curve[k], rates[k] = drawn[: len(at)], drawn[len(at) :] if len(drawn) > len(at) else np.nan
+    back = np.argsort(order, kind="stable")
+    return curve[:, back], rates[:, back]
+
+
+def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float, ...] = LEVELS) -> Array:
+    """Quantiles of sum_s weight_s N(mean_s, sd_s²), shape (M, L), from mean and sd (S, M)."""
+    from scipy.special import ndtri
+
+    out = np.empty((mean.shape[1], len(levels)))
+    mean_by_point, sd_by_point = np.ascontiguousarray(mean.T), np.ascontiguousarray(sd.T)
+    wanted, scores = np.asarray(levels), ndtri(levels)
+
+    def one_part(part: slice) -> None:
+        _mixture_quantiles(mean_by_point[part], sd_by_point[part], weight, wanted, scores, out[part])
+
+    _in_parts(mean.shape[1], one_part)
+    return out
+
+
+def _in_parts(n: int, work: Callable[[slice], None]) -> None:
+    """Split 0..n over the cores; compiled code runs outside Python's lock."""
+    cores = len(os.sched_getaffinity(0))
+    edges = np.linspace(0, n, min(cores, n) + 1).astype(int)
+    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(work, parts))
+
+
+def _extra(problem: Problem, draws: Draws) -> Array:
+    return np.zeros(len(problem.record)) if draws.extra_var is None else draws.extra_var
+
+
+def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
+    kernel = problem.kernel.with_theta(draws.phi[k, : problem.n_kernel])
+    y_var = problem.rows.y_var * math.exp(2.0 * draws.phi[k, -1]) + _extra(problem, draws)
+    return kernel, np.sqrt(y_var)
+
+
+def _predict_dense(problem: Problem, draws: Draws, k: int, at: Array, out: Array) -> None:
+    kernel, y_sd = _dense_model(problem, draws, k)
+    tau, y = draws.tau[k].astype(float), problem.record.y
+    mean, covariance = dense.predict(kernel, tau, y, y_sd, at)
+    out[0], out[1] = mean, np.maximum(np.diag(covariance), 0.0)
+    out[2:] = np.nan
+    if kernel.stationary is None or kernel.stationary.differentiable:
+        mean, covariance = dense.predict_rate(kernel, tau, y, y_sd, at)
+        out[2], out[3] = mean, np.maximum(np.diag(covariance), 0.0)
+
+
+@njit(**FAST)
+def _lay_out(rows, extra_var, tau, phi, factors, parameters, time, Z, y_var):
+    """One draw in merged time order: times, data columns and variances; and the parameters of the blocks."""
+    order = np.argsort(tau)
+    scale = math.exp(2.0 * phi[len(phi) - 1])
+    for p in range(len(order)):
+        r = order[p]
+        time[p] = tau[r]
+        y_var[p] = rows.y_var[r] * scale + extra_var[r]
+        for c in range(Z.shape[1]):
+            Z[p, c] = rows.base[r, c] + rows.slope[c] * time[p]
+    for b in range(len(factors)):
+        parameters[b, 0] = factors[b] * math.exp(-phi[2 * b])
+        parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _predict_draws(
+    blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, out
+):
+    """out (4, S, M): mean and variance of f and f' for each draw."""
+    offset, X, offset_rate, X_rate = trend
+    N, M, C = taus.shape[1], len(at), len(columns)
+    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
+    parameters = np.empty((len(factors), 2))
+    means, covariances = np.empty((M, 2, C)), np.empty((M, 3))
+    for s in range(len(taus)):
+        _lay_out(rows, extra_var, taus[s], phis[s], factors, parameters, time, Z, y_var)
+        there = rebuild(blocks, parameters, 0)
+        smooth(there, dims, columns, both, time, Z, y_var, at, means, covariances)
+        _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        for j in range(M):
+            for k in range(2):
+                mean = (offset[j] if k == 0 else offset_rate[j]) + means[j, k, 0]
+                var = covariances[j, 0 if k == 0 else 2]
+                for a in range(C - 1):
+                    spread = 0.0
+                    for b in range(C - 1):
+                        left = (X[j, b] if k == 0 else X_rate[j, b]) - means[j, k, b + 1]
+                        spread += root[a, b] * left
+                    mean += spread * whitened[a]
+                    var += spread * spread
+                out[2 * k, s, j] = mean
+                out[2 * k + 1, s, j] = var
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _sample_draws(
+    blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, rng, curve, rates
+):
+    """One joint draw of f and f' for each draw of (tau, phi), trend coefficients drawn as well."""
+    offset, X, offset_rate, X_rate = trend
+    N, M, C = taus.shape[1], len(at), len(columns)
+    time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
+    parameters, beta = np.empty((len(factors), 2)), np.empty(C - 1)
+    for s in range(len(taus)):
+        _lay_out(rows, extra_var, taus[s], phis[s], factors, parameters, time, Z, y_var)
+        there = rebuild(blocks, parameters, 0)
+        _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        for a in range(C - 1):
+            whitened[a] += rng.standard_normal()
+        for a in range(C - 1):
+            beta[a] = 0.0
+            for b in range(C - 1):
+                beta[a] += root[b, a] * whitened[b]
+        for p in range(N):
+            z[p] = Z[p, 0]
+            for c in range(C - 1):
+                z[p] -= beta[c] * Z[p, c + 1]
+        simulate(there, dims, both, time, z, y_var, at, rng, curve[s : s + 1], rates[s : s + 1])
+        for j in range(M):
+            curve[s, j] += offset[j]
+            rates[s, j] += offset_rate[j]
+            for c in range(C - 1):
+                curve[s, j] += beta[c] * X[j, c]
+                rates[s, j] += beta[c] * X_rate[j, c]
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _mixture_quantiles(mean, sd, weight, levels, scores, out):
+    """Newton's method on the distribution function, kept inside a bracket; mean and sd are (M, S)."""
+    for j in range(mean.shape[0]):
+        centre, second, low, high = 0.0, 0.0, math.inf, -math.inf
+        for s in range(len(weight)):
+            centre += weight[s] * mean[j, s]
+            second += weight[s] * (mean[j, s] ** 2 + sd[j, s] ** 2)
+            low = min(low, mean[j, s] - 9.0 * sd[j, s])
+            high = max(high, mean[j, s] + 9.0 * sd[j, s])
+        total = math.sqrt(max(second - centre * centre, 0.0))
+        for k in range(len(levels)):
+            left, right = low, high
+            x = min(max(centre + scores[k] * total, left), right)
+            for _ in range(100):
+                F, density = 0.0, 0.0
+                for s in range(len(weight)):
+                    if sd[j, s] > 0.0:
+                        u = (x - mean[j, s]) / sd[j, s]
+                        F += weight[s] * 0.5 * math.erfc(-u * math.sqrt(0.5))
+                        density += weight[s] * math.exp(-0.5 * u * u) / (sd[j, s] * math.sqrt(2.0 * math.pi))
+                    elif x >= mean[j, s]:
+                        F += weight[s]
+                if F < levels[k]:
+                    left = x
+                else:
+                    right = x
+                new = x - (F - levels[k]) / density if density > 0.0 else math.inf
+                if not left < new < right:
+                    new = 0.5 * (left + right)
+                done = abs(new - x) <= 1e-6 * total or right - left <= 1e-12 * (abs(left) + abs(right))
+                x = new
+                if done:
+                    break
+            out[j, k] = x

@@ -1,0 +1,250 @@
+"""A record and a model, as the arrays that the methods work on.
+
+Inside, time always increases down each sequence and is counted from a central date: internal = sign * t - origin.
+All hyperparameters stand in one vector ``phi``, unconstrained, with independent normal priors:
+
+    log length and log sd of each kernel, log(alpha - 1), log t_scale, log y_scale
+
+``free`` tells which of them are unknown; the others keep their value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .errors import KernelError, MethodError
+from .gaps import PRIORS
+from .kernels import Constant, Kernel, Linear, Matern, Sum
+from .methods.sweep import Prior, Rows
+from .record import Record
+from .statespace import dimensions
+from .trend import Design, design
+
+Array = np.ndarray
+
+#: Default priors: (median, factor), a log-normal whose logarithm has standard deviation log(factor).
+ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
+SCALE_FACTOR = 2.0
+LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
+
+MEANS = ("constant", "linear", "zero")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method needs to know. Made by ``pose``."""
+
+    record: Record
+    kernel: Kernel  #: with its trend terms, in internal time
+    gaps: str
+    origin: float
+    floor: float  #: see ``lamina.gaps.log_prior``
+    rows: Rows
+    design: Design
+    names: tuple[str, ...]  #: of phi, as the user knows them
+    start: Array  #: (P,) value of each phi to begin with
+    prior_mean: Array  #: (P,)
+    prior_sd: Array  #: (P,)
+    free: Array  #: (P,) mask
+
+    @property
+    def n_kernel(self) -> int:
+        """How many of phi belong to the kernel; alpha, t_scale and y_scale follow."""
+        return len(self.names) - 3
+
+    @property
+    def blocks(self) -> tuple[Any, ...]:
+        return self.kernel.blocks()
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return dimensions(self.blocks)
+
+    @property
+    def factors(self) -> Array:
+        """rate = factor / length, for each block."""
+        return np.array([term.rate_factor for term in self.kernel.terms if isinstance(term, Matern)] or [0.0])
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """A tuple as long as there are data columns: y and one for each trend coefficient."""
+        return (0,) * self.rows.base.shape[1]
+
+    def to_internal(self, time: Array) -> Array:
+        """User's time to internal time."""
+        return self.record.sign * np.asarray(time, dtype=float) - self.origin
+
+    def to_user(self, time: Array) -> Array:
+        """Internal time to the user's."""
+        return self.record.sign * (time + self.origin)
+
+    def to_theta(self, phi: Array) -> dict[str, Array]:
+        """The unknown parameters on the user's scale, from phi (..., P)."""
+        values = {name: np.exp(phi[..., i]) for i, name in enumerate(self.names) if self.free[i]}
+        if "alpha" in values:
+            values["alpha"] = 1.0 + values["alpha"]
+        return values
+
+    def gap_prior(self, phi: Array) -> Prior:
+        """The exponents of the gap prior at phi."""
+        if self.gaps == "gamma":
+            alpha = 1.0 + math.exp(phi[self.n_kernel])
+            return Prior(alpha - 1.0, alpha, self.floor)
+        power = -1.0 if self.gaps == "log-uniform" else 0.0
+        return Prior(power, 1.0 if self.gaps == "exponential" else 0.0, self.floor)
+
+
+def pose(
+    record: Record,
+    kernel: Kernel,
+    gaps: str = "gamma",
+    mean: str | None = None,
+    priors: dict[str, tuple[float, float]] | None = None,
+    fixed: dict[str, float] | None = None,
+    estimate: tuple[str, ...] = (),
+) -> Problem:
+    """Check a model against a record and lay both out in arrays. Arguments as in ``lamina.fit``."""
+    if gaps not in PRIORS:
+        raise MethodError(f"unknown gap prior {gaps!r}. Choose one of: {', '.join(PRIORS)}.")
+    if not isinstance(kernel, Kernel):
+        raise KernelError(f"kernel must be a kernel such as lamina.Matern32(), got {kernel!r}.")
+    sign = record.sign
+    origin = float(np.mean(sign * record.t))
+    t = sign * record.t - origin
+    full = _with_mean(kernel, mean, sign, origin)
+    columns = design(full, t, record.y, record.y_sd)
+    names = (*full.names, "alpha", "t_scale", "y_scale")
+    medians, factors = _default_priors(record, t, full)
+    free = np.ones(len(names), dtype=bool)
+    free[-3] = gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
+    unknown = sorted(set(estimate) - {"t_scale", "y_scale"})
+    if unknown:
+        raise MethodError(f"estimate takes 't_scale' and 'y_scale', got {unknown[0]!r}.")
+    free[-2], free[-1] = "t_scale" in estimate, "y_scale" in estimate
+    for name, prior in (priors or {}).items():
+        i = _position(name, names, free, "priors")
+        medians[i], factors[i] = _checked_prior(name, prior)
+    start = np.log(medians)
+    start[-2:] = np.where(free[-2:], start[-2:], 0.0)
+    for name, value in (fixed or {}).items():
+        i = _position(name, names, free, "fixed")
+        start[i] = math.log(_checked_value(name, value))
+        free[i] = False
+    return Problem(
+        record=record,
+        kernel=full,
+        gaps=gaps,
+        origin=origin,
+        floor=1e-3 * float(np.ptp(t)) if np.ptp(t) > 0 else 1.0,
+        rows=_rows(record, t, columns),
+        design=columns,
+        names=names,
+        start=start,
+        prior_mean=np.log(medians),
+        prior_sd=np.log(factors),
+        free=free,
+    )
+
+
+def _with_mean(kernel: Kernel, mean: str | None, sign: float, origin: float) -> Kernel:
+    """The kernel with its trend terms, those moved to internal time."""
+    if mean is not None and mean not in MEANS:
+        raise MethodError(f"mean must be one of {', '.join(MEANS)}, got {mean!r}.")
+    if mean is not None and kernel.trend:
+        raise MethodError("give the trend once: as terms of the kernel or as mean, not both.")
+    terms = []
+    for term in kernel.terms:
+        if isinstance(term, Linear):
+            term = replace(term, mean=sign * term.mean, origin=sign * term.origin - origin)
+        terms.append(term)
+    if not kernel.trend and mean != "zero":
+        terms.append(Constant())
+        if mean == "linear":
+            terms.append(Linear())
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Array]:
+    """Medians and factors of all phi, from the spread of the data.
+
+    length: an eighth of the time span (several kernels: from a half of it downwards, slow first);
+    sd: the standard deviation of y, shared among the kernels.
+    """
+    span = float(np.ptp(t)) or float(record.t_sd.max()) or 1.0
+    spread = float(np.std(record.y)) or float(record.y_sd.mean())
+    lengths = sum(name.startswith("length") for name in kernel.names)
+    slow = span / 8.0 if lengths == 1 else span / 2.0
+    medians, factors, k = [], [], 0
+    for name in kernel.names:
+        if name.startswith("length"):
+            medians.append(slow / 8.0**k)
+            factors.append(LENGTH_FACTOR)
+            k += 1
+        elif name.startswith("sd"):
+            medians.append(spread / math.sqrt(max(lengths, 1)))
+            factors.append(SD_FACTOR)
+        elif name.startswith("period"):
+            medians.append(span / 4.0)
+            factors.append(LENGTH_FACTOR)
+        else:
+            medians.append(1.0)
+            factors.append(LENGTH_FACTOR)
+    medians += [ALPHA_MEDIAN - 1.0, 1.0, 1.0]
+    factors += [ALPHA_FACTOR, SCALE_FACTOR, SCALE_FACTOR]
+    return np.array(medians), np.array(factors)
+
+
+def _position(name: str, names: tuple[str, ...], free: Array, argument: str) -> int:
+    known = [n for n, is_free in zip(names, free, strict=True) if is_free]
+    if name not in known:
+        raise MethodError(f"{argument}: there is no unknown parameter {name!r} here; there are: {', '.join(known)}.")
+    return names.index(name)
+
+
+def _checked_prior(name: str, prior: Any) -> tuple[float, float]:
+    try:
+        median, factor = (float(value) for value in prior)
+    except (TypeError, ValueError):
+        median = factor = math.nan
+    if name == "alpha":
+        median -= 1.0
+    if not (median > 0 and math.isfinite(median) and factor > 1 and math.isfinite(factor)):
+        raise MethodError(
+            f"priors: {name} takes (median, factor) with a positive median{' above 1' if name == 'alpha' else ''} "
+            f"and a factor above 1, got {prior!r}. Two thirds of the prior lie between median / factor and median * factor."
+        )
+    return median, factor
+
+
+def _checked_value(name: str, value: Any) -> float:
+    number = float(value) - (1.0 if name == "alpha" else 0.0)
+    if not (number > 0 and math.isfinite(number)):
+        raise MethodError(f"fixed: {name} must be positive{' and above 1' if name == 'alpha' else ''}, got {value!r}.")
+    return number
+
+
+def _rows(record: Record, t: Array, columns: Design) -> Rows:
+    n = len(record)
+    number = np.full(n, -1)
+    before, after = np.full(n, -1), np.full(n, -1)
+    counts = []
+    for s, (_, rows) in enumerate(record.sequences):
+        number[rows] = s
+        before[rows[1:]] = rows[:-1]
+        after[rows[:-1]] = rows[1:]
+        counts.append(len(rows) - 1)
+    return Rows(
+        t=t,
+        t_var=record.t_sd**2,
+        base=columns.Z - np.outer(t, columns.slope),
+        slope=columns.slope,
+        y_var=record.y_sd**2,
+        sequence=number,
+        before=before,
+        after=after,
+        gaps=np.array(counts, dtype=np.int64),
+    )
