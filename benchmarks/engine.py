@@ -2,16 +2,14 @@
 
 Every speed is a ratio to something else timed in the same run, turn by turn, each at its fastest of many turns, since
 seconds depend on the machine and on what else it does. ``--markdown FILE`` also writes the tables into FILE, between
-its markers. Whatever is timed is first compared in value with what it is timed against.
+``<!-- engine -->`` and ``<!-- /engine -->``. Whatever is timed is first compared in value with what it is timed against.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import importlib.util
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -24,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import unrolled
+from report import fill_section, machine
 
 import lamina
 from lamina import markov
@@ -32,7 +31,7 @@ from lamina.markov.local import input_log_ratios
 from lamina.statespace import dimensions
 
 KERNEL = lamina.Matern32(length=2.0, sd=1.0)
-BEGIN, END = "<!-- benchmarks/engine.py: begin -->", "<!-- benchmarks/engine.py: end -->"
+PACKAGES = ("lamina", "numpy", "numba", "scipy", "jax", "tinygp")
 
 
 class Data(NamedTuple):
@@ -366,33 +365,33 @@ def run(arguments: list[str], cache: str | None = None) -> str:
     ).stdout
 
 
-def clocked(code: str, times: int, cache: str | None = None) -> float:
-    """Median seconds of a whole Python process that runs ``code``."""
+def clocked(code: str, times: int, cache: str | None = None) -> list[float]:
+    """Seconds of whole Python processes that run ``code``, one after the other."""
     found = []
     for _ in range(times):
         begin = time.perf_counter()
         run(["-c", code], cache)
         found.append(time.perf_counter() - begin)
-    return statistics.median(found)
+    return found
 
 
 def cold_section() -> Table:
     """Seconds of whole processes: an import, a first call with nothing compiled, a later one with the cache filled."""
     clocked("import lamina", 1)
-    bare, imported = clocked("pass", 7), clocked("import lamina", 7)
+    bare, imported = statistics.median(clocked("pass", 7)), statistics.median(clocked("import lamina", 7))
     rows = [["`import lamina`", "", f"{imported:.2f} s", f"{imported / bare:.1f}"]]
     targets = [Target("seconds, import lamina", imported, 0.6)]
     for name, call in CALLS.items():
         with tempfile.TemporaryDirectory() as cache:
-            first = clocked(f"{SETUP}; {call}", 1, cache)
-            later = clocked(f"{SETUP}; {call}", 5, cache)
+            first = clocked(f"{SETUP}; {call}", 1, cache)[0]
+            later = min(clocked(f"{SETUP}; {call}", 7, cache))
         rows.append([name, f"{first:.1f} s", f"{later:.2f} s", f"{later / bare:.1f}"])
         targets += [Target(f"seconds, first {name}", first, 15), Target(f"seconds, later {name}", later, 1)]
     return Table(
         "Cold start",
-        "Seconds of a whole Python process. First: nothing was ever compiled (an empty cache). Later: the median of "
-        "five processes that find the cache filled (seven for the import), also as a multiple of the time of a Python "
-        "process that does nothing.",
+        "Seconds of a whole Python process. First: nothing was ever compiled (an empty cache). Later: the fastest of "
+        "seven processes that find the cache filled (for the import the median), also as a multiple of the time of a "
+        "Python process that does nothing.",
         ["", "first", "later", "later ÷ bare Python"],
         rows,
         targets,
@@ -400,17 +399,6 @@ def cold_section() -> Table:
 
 
 # --- printing ----------------------------------------------------------------------------------------------------
-
-
-def machine() -> str:
-    """Where the numbers come from."""
-    names = ["numpy", "numba", "scipy", "jax", "tinygp"]
-    found = [name for name in names if importlib.util.find_spec(name)]
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in found)
-    cpu_info = Path("/proc/cpuinfo")
-    models = [line.split(":")[1].strip() for line in cpu_info.read_text().splitlines() if line.startswith("model name")]
-    model = models[0] if models else platform.machine()
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, {versions}."
 
 
 def as_markdown(table: Table) -> str:
@@ -436,15 +424,6 @@ def target_table(targets: list[Target]) -> Table:
     return Table("Targets", "What the engine is held to.", ["", "target", "measured", "met"], rows, [])
 
 
-def write_between_markers(path: Path, text: str) -> None:
-    """Replace what stands between the two markers of a Markdown file."""
-    before, found_begin, rest = path.read_text().partition(BEGIN)
-    _, found_end, after = rest.partition(END)
-    if not (found_begin and found_end):
-        sys.exit(f"{path} lacks the lines {BEGIN} and {END}: put them where the tables should go.")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
-
-
 SECTIONS = {
     "gradient": gradient_section,
     "by-hand": by_hand_section,
@@ -464,7 +443,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.peak:
         return report_peak(options.peak[0], int(options.peak[1]))
-    parts, targets = [machine()], []
+    parts, targets = [machine(PACKAGES)], []
     print(parts[0])
     for name in options.only:
         table = SECTIONS[name]()
@@ -474,7 +453,7 @@ def main() -> None:
     parts.append(as_markdown(target_table(targets)))
     print(f"\n{parts[-1]}")
     if options.markdown:
-        write_between_markers(options.markdown, "\n\n".join(parts))
+        fill_section(options.markdown, "engine", "\n\n".join(parts))
 
 
 if __name__ == "__main__":

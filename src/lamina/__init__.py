@@ -2,9 +2,10 @@
 
 >>> import lamina
 >>> record = lamina.datasets.load("nassau")
->>> kernel = lamina.Matern32(length=500.0, sd=0.5) + lamina.Constant()
->>> order = record.t.argsort()
->>> value = lamina.log_likelihood(record.t[order], record.y[order], record.y_sd[order], kernel)
+>>> posterior = lamina.fit(record, seed=0)
+>>> curve = posterior.curve([1000.0, 1500.0, 2000.0])
+>>> rate = posterior.rate([1900.0, 2000.0])
+>>> ages = posterior.inputs()
 
 Names are imported when they are first used, so that ``import lamina`` costs nothing.
 """
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
         RationalQuadratic,
         SquaredExponential,
     )
+    from .fitting import NotConverged, fit
     from .likelihood import log_likelihood
+    from .posterior import Posterior
     from .record import Record
+    from .storage import StorageError, load
 
 #: Where each public name lives; a name that is its own module stands for the module.
 _HOMES = {
@@ -41,16 +45,21 @@ _HOMES = {
     "Matern52": "kernels",
     "MethodError": "errors",
     "MissingExtraError": "errors",
+    "NotConverged": "fitting",
     "OrderError": "errors",
     "Periodic": "kernels",
+    "Posterior": "posterior",
     "RationalQuadratic": "kernels",
     "Record": "record",
     "RecordError": "errors",
     "SquaredExponential": "kernels",
+    "StorageError": "storage",
     "datasets": "datasets",
     "dense": "dense",
+    "fit": "fitting",
     "gaps": "gaps",
     "kernels": "kernels",
+    "load": "storage",
     "log_likelihood": "likelihood",
     "markov": "markov",
 }

@@ -144,7 +144,10 @@ class Posterior:
         keep = np.linspace(0, size - 1, MOST_DRAWS).astype(int)
         weight = self.draws.weight[keep]
         return Draws(
-            self.draws.tau[keep].astype(float), self.draws.phi[keep], weight / weight.sum(), extra_var=self.draws.extra_var
+            self.draws.tau[keep].astype(float),
+            self.draws.phi[keep],
+            weight / weight.sum(),
+            extra_var=self.draws.extra_var,
         )
 
     def _check_differentiable(self) -> None:

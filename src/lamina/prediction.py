@@ -139,9 +139,7 @@ def _lay_out(rows, extra_var, tau, phi, factors, parameters, time, Z, y_var):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _predict_draws(
-    blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, out
-):
+def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, out):
     """out (4, S, M): mean and variance of f and f' for each draw."""
     offset, X, offset_rate, X_rate = trend
     N, M, C = taus.shape[1], len(at), len(columns)

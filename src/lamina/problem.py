@@ -106,8 +106,14 @@ def pose(
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
     estimate: tuple[str, ...] = (),
+    learn_inputs: bool = True,
+    internal: bool = False,
 ) -> Problem:
-    """Check a model against a record and lay both out in arrays. Arguments as in ``lamina.fit``."""
+    """Check a model against a record and lay both out in arrays.
+
+    Arguments as in ``lamina.fit``; without ``learn_inputs`` the inputs are taken as measured, and alpha plays no part.
+    ``internal`` says that the kernel has its trend terms already, in internal time.
+    """
     if gaps not in PRIORS:
         raise MethodError(f"unknown gap prior {gaps!r}. Choose one of: {', '.join(PRIORS)}.")
     if not isinstance(kernel, Kernel):
@@ -115,12 +121,12 @@ def pose(
     sign = record.sign
     origin = float(np.mean(sign * record.t))
     t = sign * record.t - origin
-    full = _with_mean(kernel, mean, sign, origin)
+    full = kernel if internal else _with_mean(kernel, mean, sign, origin)
     columns = design(full, t, record.y, record.y_sd)
     names = (*full.names, "alpha", "t_scale", "y_scale")
     medians, factors = _default_priors(record, t, full)
     free = np.ones(len(names), dtype=bool)
-    free[-3] = gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
+    free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     unknown = sorted(set(estimate) - {"t_scale", "y_scale"})
     if unknown:
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', got {unknown[0]!r}.")

@@ -5,9 +5,9 @@
 comes from one pass from the end. With it, the likelihood as a function of one input or of one gap costs O(1)
 (``local``), and so do its curvature (``curvature``), smoothing and joint draws (``smoothing``).
 
-Lam is kept as its factors L D L', L unit lower triangular, and eta as L^-1 eta, because joining b with a predicted
-state N(m, P) is then d scalar steps in which every term is positive: see ``join``. Lam may be singular (one
-measurement says nothing of the slope), so nothing here divides by D.
+Lam is kept as a root G with Lam = G G', and eta as h with eta = G h, because joining b with a predicted state N(m, P)
+is then d scalar steps in which every term is positive: see ``join``. Lam may be singular: one measurement says nothing
+of the slope. Columns of G for which nothing is left are zero.
 """
 
 from __future__ import annotations
@@ -61,77 +61,95 @@ def step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both):
 
 
 @njit(**INLINE)
-def factorise(Lam, eta, LD, h, dims, columns):
-    """Lam = L D L' and h = L^-1 eta: LD holds D on its diagonal and L below it."""
-    d = len(dims)
-    for j in range(d):
-        s = Lam[j, j]
-        for k in range(j):
-            s -= LD[j, k] * LD[j, k] * LD[k, k]
-        LD[j, j] = max(s, 0.0)
-        for i in range(j + 1, d):
-            s = Lam[i, j]
-            for k in range(j):
-                s -= LD[i, k] * LD[j, k] * LD[k, k]
-            LD[i, j] = s / LD[j, j] if LD[j, j] > 0.0 else 0.0
-    for c in range(len(columns)):
+def factorise(Lam, eta, G, h, dims, columns):
+    """Lam = G G' and eta = G h, the best-known direction first.
+
+    Rounding leaves Lam indefinite where it should be singular. Without the exchange of rows a pivot that is all rounding
+    would spoil the others; and no entry may be larger than a positive definite Lam allows.
+    """
+    d, C = len(dims), len(columns)
+    S, rest = zeros(dims, dims), zeros(dims, columns)
+    copy(Lam, S, dims, dims)
+    copy(eta, rest, dims, columns)
+    floor = 0.0
+    for k in range(d):
+        p = 0
+        for i in range(1, d):
+            if S[i, i] > S[p, p]:
+                p = i
+        pivot = S[p, p]
+        if k == 0:
+            floor = 1e-30 * pivot
+        if not pivot > floor:
+            for i in range(d):
+                G[i, k] = 0.0
+            for c in range(C):
+                h[k, c] = 0.0
+            continue
+        root = math.sqrt(pivot)
+        inverse = 1.0 / root
         for i in range(d):
-            s = eta[i, c]
-            for k in range(i):
-                s -= LD[i, k] * h[k, c]
-            h[i, c] = s
+            G[i, k] = S[i, p] * inverse
+            most = max(S[i, i], 0.0) + 1e-15 * Lam[i, i]
+            if G[i, k] * G[i, k] > most:
+                G[i, k] = math.copysign(math.sqrt(most), G[i, k])
+        G[p, k] = root
+        for c in range(C):
+            h[k, c] = rest[p, c] * inverse
+            for i in range(d):
+                rest[i, c] -= G[i, k] * h[k, c]
+            rest[p, c] = 0.0
+        for i in range(d):
+            for j in range(i + 1):
+                S[i, j] -= G[i, k] * G[j, k]
+                S[j, i] = S[i, j]
+        for i in range(d):
+            S[i, p] = S[p, i] = 0.0
 
 
 @njit(**INLINE)
-def expand(LD, h, Lam, B, dims, columns):
+def expand(G, h, Lam, B, dims, columns):
     """Undo ``factorise``: Lam, and [Lam, eta] into B (d, d + C + 1), for h with C + 1 columns."""
     d = len(dims)
     for a in range(d):
         for c in range(len(columns) + 1):
-            B[a, d + c] = h[a, c]
-            for b in range(a):
-                B[a, d + c] += LD[a, b] * h[b, c]
+            B[a, d + c] = 0.0
+            for k in range(d):
+                B[a, d + c] += G[a, k] * h[k, c]
         for b in range(a + 1):
-            s = LD[b, b] if a == b else LD[a, b] * LD[b, b]
-            for k in range(b):
-                s += LD[a, k] * LD[k, k] * LD[b, k]
-            Lam[a, b] = s
-            Lam[b, a] = s
-    for a in range(d):
-        for b in range(d):
-            B[a, b] = Lam[a, b]
+            s = 0.0
+            for k in range(d):
+                s += G[a, k] * G[b, k]
+            Lam[a, b] = Lam[b, a] = s
+            B[a, b] = B[b, a] = s
 
 
 @njit(**INLINE)
-def join(m, P, LD, h, dims):
+def join(m, P, G, h, dims):
     """log of the integral of N(x; m, P) b(x), up to b's constant: O(d³), without inverse or square root.
 
-    Each column c of L is one scalar factor exp(-½ D u² + h u) of u = c'x ~ N(mu, s), whose integral is
-    (1 + D s)^-½ exp((h mu - ½ D mu² + ½ h² s) / (1 + D s)). m (d, 1) and P are left conditioned on b.
+    Each column g of G is one scalar factor exp(-½ u² + h u) of u = g'x ~ N(mu, s), whose integral is
+    (1 + s)^-½ exp((h mu - ½ mu² + ½ h² s) / (1 + s)). m (d, 1) and P are left conditioned on b.
     """
     d = len(dims)
-    Pc = zeros(dims, (0,))
+    Pg = zeros(dims, (0,))
     value, product = 0.0, 1.0
     for k in range(d):
-        D, hk = LD[k, k], h[k, 0]
-        mu, s = m[k, 0], 0.0
-        for i in range(k + 1, d):
-            mu += LD[i, k] * m[i, 0]
+        hk, mu, s = h[k, 0], 0.0, 0.0
         for i in range(d):
-            Pc[i, 0] = P[i, k]
-            for j in range(k + 1, d):
-                Pc[i, 0] += P[i, j] * LD[j, k]
-        s = Pc[k, 0]
-        for i in range(k + 1, d):
-            s += LD[i, k] * Pc[i, 0]
-        total = 1.0 + D * s
+            mu += G[i, k] * m[i, 0]
+            Pg[i, 0] = P[i, 0] * G[0, k]
+            for j in range(1, d):
+                Pg[i, 0] += P[i, j] * G[j, k]
+            s += G[i, k] * Pg[i, 0]
+        total = 1.0 + s
         inverse = 1.0 / total
         product *= total
-        value += (hk * mu - 0.5 * D * mu * mu + 0.5 * hk * hk * s) * inverse
+        value += (hk * mu - 0.5 * mu * mu + 0.5 * hk * hk * s) * inverse
         for i in range(d):
-            m[i, 0] += Pc[i, 0] * (hk - D * mu) * inverse
+            m[i, 0] += Pg[i, 0] * (hk - mu) * inverse
             for j in range(i + 1):
-                P[i, j] -= D * inverse * Pc[i, 0] * Pc[j, 0]
+                P[i, j] -= inverse * Pg[i, 0] * Pg[j, 0]
                 P[j, i] = P[i, j]
     return value - 0.5 * math.log(product)
 
@@ -159,8 +177,8 @@ def _move_reference(reference, Lam, eta, A, delta, quadratic, dims, columns):
 
 
 @njit(**COMPILED)
-def backward(blocks, dims, columns, both, tau, Z, y_var, reference, LDs, hs):
-    """b_i for every row, from the end: LDs (N, d, d) and hs (N, d, C) are written.
+def backward(blocks, dims, columns, both, tau, Z, y_var, reference, Gs, hs):
+    """b_i for every row, from the end: Gs (N, d, d) and hs (N, d, C) are written.
 
     The b of column c is a function of x - reference_c h: a reference equal to constant data keeps the digits of what
     the data add to it. Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the
@@ -204,7 +222,7 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, reference, LDs, hs):
             for c in range(C):
                 for v in range(C):
                     quadratic[c, v] += z[c, 0] * z[v, 0] / y_var[i]
-        factorise(Lam, eta, LDs[i], hs[i], dims, columns)
+        factorise(Lam, eta, Gs[i], hs[i], dims, columns)
         for c in range(C):
             constants[i, c, C] = log_part
             for v in range(C):

@@ -40,7 +40,7 @@ def _inner(X, Y, rows, columns):
 
 
 @njit(**COMPILED)
-def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, constants):
+def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, Gs, hs, constants):
     """First and second derivatives of log|K| and E = Z' K^-1 Z in each gap, all later rows shifting along.
 
     With R = (I + Lam P)^-1 Lam, v = (I + Lam P)^-1 (eta - Lam m), subscripts 1 and 2 for derivatives of m and P in
@@ -54,7 +54,7 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
 
         E_1 += tilt' (u' K^-1 Z) + its transpose     E_2 += 2 tilt' tilt u' K^-1 u - 2 (tilt' (v_u' w) + its transpose)
 
-    LDs, hs (N, d, C+1) and constants (N, C+1, C+2) are from ``backward`` with the columns [Z, 1] and the references
+    Gs, hs (N, d, C+1) and constants (N, C+1, C+2) are from ``backward`` with the columns [Z, 1] and the references
     [0, 1]; ``both`` is a tuple of length d + C + 1. Returns log_det (N-1, 2) and products (N-1, 2, C, C).
     """
     N, d, C = len(tau), len(dims), len(columns)
@@ -81,7 +81,7 @@ def gap_derivatives(blocks, dims, columns, both, tau, Z, y_var, tilt, LDs, hs, c
         _lyapunov(F, P1, P2, dims)
 
         # (I + Lam P)^-1 [Lam, eta - Lam m, eta of unit data + Lam h: b of that column is a function of x - h]
-        expand(LDs[i + 1], hs[i + 1], Lam, B, dims, columns)
+        expand(Gs[i + 1], hs[i + 1], Lam, B, dims, columns)
         multiply(Lam, P, M, dims, dims, dims)
         for a in range(d):
             M[a, a] += 1.0

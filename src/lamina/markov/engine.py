@@ -82,11 +82,11 @@ def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> A
     Z, y_var = design_.Z, y_sd * y_sd
     n, d, C = len(tau), len(dims), Z.shape[1]
     with_unit = np.column_stack([Z, np.ones(n)])
-    LDs, hs = np.empty((n, d, d)), np.empty((n, d, C + 1))
+    Gs, hs = np.empty((n, d, d)), np.empty((n, d, C + 1))
     both = _width(d + C + 1)
     reference = np.append(np.zeros(C), 1.0)
-    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, reference, LDs, hs)
-    log_det, E = gap_derivatives(blocks, dims, _width(C), both, tau, Z, y_var, design_.slope, LDs, hs, constants)
+    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, reference, Gs, hs)
+    log_det, E = gap_derivatives(blocks, dims, _width(C), both, tau, Z, y_var, design_.slope, Gs, hs, constants)
     _, products = log_likelihood_terms(blocks, dims, _width(C), tau, Z, y_var)
     integrated = integrate_out(products, design_.prior, design_.constant)
     first = -0.5 * log_det[:, 0] + np.einsum("cv,ncv->n", integrated.weight, E[:, 0])

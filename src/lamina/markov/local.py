@@ -22,10 +22,10 @@ from .filter import predict, stationary, update
 
 
 @njit(**INLINE)
-def input_value(blocks, dims, m, P, before, z, y_var, after, LD, h, first, last):
+def input_value(blocks, dims, m, P, before, z, y_var, after, G, h, first, last):
     """log p(y) up to a constant, with the row at distances ``before`` and ``after`` from its neighbours.
 
-    m, P: filtered state at the row before (or the prior, if ``first``), left unchanged. LD, h: b of the row after.
+    m, P: filtered state at the row before (or the prior, if ``first``), left unchanged. G, h: b of the row after.
     """
     mi, Pi, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     work, e, data = zeros(dims, dims), zeros((0,), (0,)), zeros((0,), (0,))
@@ -38,12 +38,12 @@ def input_value(blocks, dims, m, P, before, z, y_var, after, LD, h, first, last)
     value = -0.5 * (math.log(S) + e[0, 0] * e[0, 0] / S)
     if not last:
         predict(blocks, after, mi, Pi, A, Q, work, dims, (0,))
-        value += join(mi, Pi, LD, h, dims)
+        value += join(mi, Pi, G, h, dims)
     return value
 
 
 @njit(**INLINE)
-def gap_value(blocks, dims, m, P, gap, rise, LD, h):
+def gap_value(blocks, dims, m, P, gap, rise, G, h):
     """log p(y) up to a constant, with the step after the state m, P equal to ``gap`` and all later ones as they are.
 
     h is that of the later data less ``rise``.
@@ -54,14 +54,14 @@ def gap_value(blocks, dims, m, P, gap, rise, LD, h):
     copy(P, Pi, dims, dims)
     predict(blocks, gap, mi, Pi, A, Q, work, dims, (0,))
     mi[0, 0] -= rise
-    return join(mi, Pi, LD, h, dims)
+    return join(mi, Pi, G, h, dims)
 
 
 @njit(**COMPILED)
-def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, LDs, hs):
+def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, Gs, hs):
     """log p(y | tau with tau_i = proposal_i) - log p(y | tau) for each row i on its own, shape (N,).
 
-    proposal_i must lie between the neighbours of row i; LDs (N, d, d) and hs (N, d, 1) are from ``backward``.
+    proposal_i must lie between the neighbours of row i; Gs (N, d, d) and hs (N, d, 1) are from ``backward``.
     """
     N = len(tau)
     ratios = np.empty(N)
@@ -73,10 +73,10 @@ def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, LDs, hs):
         first, last, following = i == 0, i == N - 1, min(i + 1, N - 1)
         left, right = tau[max(i - 1, 0)], tau[following]
         moved = z[i] + tilt * (proposal[i] - tau[i])
-        LD, h = LDs[following], hs[following]
+        G, h = Gs[following], hs[following]
         ratios[i] = input_value(
-            blocks, dims, m, P, proposal[i] - left, moved, y_var[i], right - proposal[i], LD, h, first, last
-        ) - input_value(blocks, dims, m, P, tau[i] - left, z[i], y_var[i], right - tau[i], LD, h, first, last)
+            blocks, dims, m, P, proposal[i] - left, moved, y_var[i], right - proposal[i], G, h, first, last
+        ) - input_value(blocks, dims, m, P, tau[i] - left, z[i], y_var[i], right - tau[i], G, h, first, last)
         if not first:
             predict(blocks, tau[i] - left, m, P, A, Q, work, dims, (0,))
         data[0, 0] = z[i]
@@ -85,7 +85,7 @@ def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, LDs, hs):
 
 
 @njit(**COMPILED)
-def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, LDs, hs, constants):
+def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, Gs, hs, constants):
     """log p(y | gap i = gaps_i, later rows shifted along) - log p(y | tau) for each gap on its own, shape (N-1,).
 
     hs (N, d, 2) and constants (N, 2, 3) are from ``backward`` with the columns [z, 1] and the references [0, 1].
@@ -104,9 +104,9 @@ def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, LDs, hs, constants):
         ratios[i] = -rise * (constants[i + 1, 0, 1] + 0.5 * rise * constants[i + 1, 1, 1])
         for a in range(d):
             h[a, 0] = hs[i + 1, a, 0]
-        ratios[i] -= gap_value(blocks, dims, m, P, gap, 0.0, LDs[i + 1], h)
+        ratios[i] -= gap_value(blocks, dims, m, P, gap, 0.0, Gs[i + 1], h)
         for a in range(d):
             h[a, 0] += rise * hs[i + 1, a, 1]
-        ratios[i] += gap_value(blocks, dims, m, P, gaps[i], rise, LDs[i + 1], h)
+        ratios[i] += gap_value(blocks, dims, m, P, gaps[i], rise, Gs[i + 1], h)
         predict(blocks, gap, m, P, A, Q, work, dims, (0,))
     return ratios

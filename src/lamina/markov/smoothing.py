@@ -42,37 +42,34 @@ def _time(tau, at, which):
 
 
 @njit(**INLINE)
-def condition(m, P, LD, h, work, dims, columns):
-    """m, P <- the state given b as well.
+def condition(m, P, G, h, work, dims, columns):
+    """m, P <- the state given b as well, one column of G after the other (see ``backward.join``).
 
     The covariance is updated in the form of Joseph, which keeps the digits of small variances.
     """
     d = len(dims)
-    Pc, B = zeros(dims, (0,)), zeros(dims, dims)
+    Pg, B = zeros(dims, (0,)), zeros(dims, dims)
     for k in range(d):
-        D = LD[k, k]
+        s = 0.0
         for i in range(d):
-            Pc[i, 0] = P[i, k]
-            for j in range(k + 1, d):
-                Pc[i, 0] += P[i, j] * LD[j, k]
-        s = Pc[k, 0]
-        for i in range(k + 1, d):
-            s += LD[i, k] * Pc[i, 0]
-        inverse = 1.0 / (1.0 + D * s)
+            Pg[i, 0] = 0.0
+            for j in range(d):
+                Pg[i, 0] += P[i, j] * G[j, k]
+            s += G[i, k] * Pg[i, 0]
+        inverse = 1.0 / (1.0 + s)
         for c in range(len(columns)):
-            mu = m[k, c]
-            for i in range(k + 1, d):
-                mu += LD[i, k] * m[i, c]
+            mu = 0.0
             for i in range(d):
-                m[i, c] += Pc[i, 0] * (h[k, c] - D * mu) * inverse
+                mu += G[i, k] * m[i, c]
+            for i in range(d):
+                m[i, c] += Pg[i, 0] * (h[k, c] - mu) * inverse
         for i in range(d):
             for j in range(d):
-                unit = 1.0 if j == k else (LD[j, k] if j > k else 0.0)
-                B[i, j] = (1.0 if i == j else 0.0) - D * inverse * Pc[i, 0] * unit
+                B[i, j] = (1.0 if i == j else 0.0) - inverse * Pg[i, 0] * G[j, k]
         congruence(P, B, work, P, dims)
         for i in range(d):
             for j in range(d):
-                P[i, j] += D * inverse * inverse * Pc[i, 0] * Pc[j, 0]
+                P[i, j] += inverse * inverse * Pg[i, 0] * Pg[j, 0]
 
 
 @njit(**COMPILED)
@@ -98,7 +95,7 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
             copy(m, past_means[order[p] - N], dims, columns)
             copy(P, past_covariances[order[p] - N], dims, dims)
 
-    Lam, eta, LD, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, dims), zeros(dims, columns)
+    Lam, eta, G, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, dims), zeros(dims, columns)
     M_, B = zeros(dims, dims), zeros(dims, both)
     for p in range(N + M - 1, -1, -1):
         if p < N + M - 1:
@@ -110,8 +107,8 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
         j = order[p] - N
         copy(past_means[j], m, dims, columns)
         copy(past_covariances[j], P, dims, dims)
-        factorise(Lam, eta, LD, h, dims, columns)
-        condition(m, P, LD, h, work, dims, columns)
+        factorise(Lam, eta, G, h, dims, columns)
+        condition(m, P, G, h, work, dims, columns)
         for c in range(C):
             means[j, 0, c] = m[0, c]
             means[j, 1, c] = 0.0

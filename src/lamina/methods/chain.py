@@ -3,6 +3,7 @@
 A round of the chain is
 
     theta    several joint random-walk moves of the kernel's parameters (and y_scale), trend coefficients integrated out
+    spread   alpha together with the gaps: all log-gaps move towards or away from their mean as alpha says they should
     beta     the trend coefficients, drawn from their exact conditional
     alpha, t_scale    random walks that cost O(1): they need only sums over the gaps and the dates
     tau      one sweep over the inputs (``sweep``), forwards and backwards in time in turn
@@ -26,6 +27,8 @@ from .sweep import Prior, Rows, Tuning, Work, sweep
 JOINT_TARGET = 0.3
 #: Tries of alpha and t_scale a round.
 CHEAP_MOVES = 4
+#: Tries of ``spread`` a round, in records of at most so many rows: in long ones, a move of all gaps is never accepted.
+SPREAD_MOVES, SPREAD_ROWS = 2, 1000
 
 
 class Model(NamedTuple):
@@ -37,6 +40,7 @@ class Model(NamedTuple):
     prior_sd: np.ndarray  #: (P,)
     joint: np.ndarray  #: positions in phi that are moved jointly: free kernel parameters and y_scale
     alpha_free: bool
+    spread: bool  #: no sequence holds an exact row, so that all gaps can move together
     t_scale_free: bool
     gap_power: float  #: of the gap prior, where alpha is not part of it
     gap_span: float
@@ -55,7 +59,7 @@ class State(NamedTuple):
     mean: np.ndarray  #: (J,) running mean of the joint parameters in warm-up
     covariance: np.ndarray  #: (J, J)
     root: np.ndarray  #: (J, J) its Cholesky factor, as proposals use it
-    steps: np.ndarray  #: (3,) scale of the joint move, steps of alpha and t_scale
+    steps: np.ndarray  #: (4,) scale of the joint move, steps of alpha, t_scale and spread
     count: np.ndarray  #: (2,) rounds so far, in all and in this warm-up
     work: Work
     Z: np.ndarray  #: (N, C)
@@ -96,15 +100,93 @@ def _collapsed(blocks, dims, columns, model, state, phi, parameters):
 
 
 @njit(**FAST)
+def _fill(rows, state, tau, order):
+    """Times, data columns and variances of the rows in the order of time."""
+    for p in range(len(tau)):
+        r = order[p]
+        state.time[p] = tau[r]
+        state.y_var[p] = rows.y_var[r]
+        for c in range(state.Z.shape[1]):
+            state.Z[p, c] = rows.base[r, c] + rows.slope[c] * tau[r]
+
+
+@njit(**FAST)
+def _dates(rows, tau, phi):
+    """sum log N(t; tau, t_scale² t_var), up to a constant."""
+    total = 0.0
+    for r in range(len(tau)):
+        if rows.t_var[r] > 0.0:
+            gap = tau[r] - rows.t[r]
+            total += gap * gap / rows.t_var[r]
+    return -0.5 * total * math.exp(-2.0 * phi[len(phi) - 2])
+
+
+@njit(**FAST)
+def _spread(rows, model, state, rng):
+    """Propose u = log(alpha - 1) and raise the shares of the gaps in their span to the power sqrt(alpha / new alpha).
+
+    The first and last row of each sequence stay. Returns inputs, their order, the log-Jacobian and u.
+    """
+    u = state.phi[len(state.phi) - 3] + state.steps[3] * rng.standard_normal()
+    power = math.sqrt((1.0 + math.exp(state.phi[len(state.phi) - 3])) / (1.0 + math.exp(u)))
+    trial = state.tau.copy()
+    jacobian = 0.0
+    for first in range(len(trial)):
+        if rows.sequence[first] < 0 or rows.before[first] >= 0 or rows.after[first] < 0:
+            continue
+        total, old_total, n = 0.0, 0.0, 0
+        left = first
+        while rows.after[left] >= 0:
+            gap = state.tau[rows.after[left]] - state.tau[left]
+            old_total += gap
+            total += gap**power
+            n += 1
+            left = rows.after[left]
+        left, place = first, state.tau[first]
+        jacobian += (n - 1) * math.log(power)
+        while rows.after[left] >= 0:
+            right = rows.after[left]
+            gap = state.tau[right] - state.tau[left]
+            new = old_total * gap**power / total
+            jacobian += math.log(new / gap)
+            place += new
+            if rows.after[right] >= 0:
+                trial[right] = place
+            left = right
+    return trial, np.argsort(trial), jacobian, u
+
+
+@njit(**FAST)
+def _spacing_of_all(rows, model, tau, u):
+    """log p(gaps | alpha) of the gamma prior over all sequences, at u = log(alpha - 1)."""
+    sums = np.zeros((len(rows.gaps), 2))
+    _sum_gaps(rows, model, tau, sums)
+    return _spacing_of_sums(rows, 1.0 + math.exp(u), sums)
+
+
+@njit(**FAST)
+def _sum_gaps(rows, model, tau, sums):
+    """Sum of log-gaps, and log span, of each sequence, into sums (S, 2)."""
+    for r in range(len(tau)):
+        s = rows.sequence[r]
+        if s < 0:
+            continue
+        if rows.before[r] >= 0:
+            gap = tau[r] - tau[rows.before[r]]
+            sums[s, 0] += math.log(gap) if gap > 0.0 else -math.inf
+        else:
+            sums[s, 1] -= tau[r]
+        if rows.after[r] < 0:
+            sums[s, 1] += tau[r]
+    for s in range(len(rows.gaps)):
+        sums[s, 1] = math.log(sums[s, 1] + model.floor)
+
+
+@njit(**FAST)
 def _move_theta(blocks, dims, columns, rows, model, state, moves, rate, rng):
     """Joint moves of theta given tau, then a draw of the trend coefficients."""
-    N, J = len(state.tau), len(model.joint)
-    for p in range(N):
-        r = state.order[p]
-        state.time[p] = state.tau[r]
-        state.y_var[p] = rows.y_var[r]
-        for c in range(len(columns)):
-            state.Z[p, c] = rows.base[r, c] + rows.slope[c] * state.tau[r]
+    J = len(model.joint)
+    _fill(rows, state, state.tau, state.order)
     parameters = np.empty((len(model.factors), 2))
     proposal = state.phi.copy()
     noise = np.empty(J)
@@ -130,6 +212,30 @@ def _move_theta(blocks, dims, columns, rows, model, state, moves, rate, rng):
                 state.phi[model.joint[j]] = proposal[model.joint[j]]
         if rate > 0.0:
             state.steps[0] *= math.exp(rate * (accepted - JOINT_TARGET))
+    if model.spread and len(state.tau) <= SPREAD_ROWS:
+        for _ in range(SPREAD_MOVES):
+            trial, order, jacobian, u = _spread(rows, model, state, rng)
+            ratio = jacobian + _dates(rows, trial, state.phi) - _dates(rows, state.tau, state.phi)
+            a = len(state.phi) - 3
+            ratio += _spacing_of_all(rows, model, trial, u) - _spacing_of_all(rows, model, state.tau, state.phi[a])
+            proposal[:] = state.phi
+            proposal[a] = u
+            ratio += _log_normal(model, proposal, a) - _log_normal(model, state.phi, a)
+            accepted = 0.0
+            if ratio > -math.inf:
+                _fill(rows, state, trial, order)
+                new_value, new_root, new_whitened = _collapsed(
+                    blocks, dims, columns, model, state, proposal, parameters
+                )
+                ratio += new_value - value
+                if ratio >= 0.0 or math.log(rng.random()) < ratio:
+                    accepted = 1.0
+                    value, root, whitened = new_value, new_root, new_whitened
+                    state.tau[:] = trial
+                    state.order[:] = order
+                    state.phi[a] = u
+            if rate > 0.0:
+                state.steps[3] *= math.exp(rate * (accepted - 0.44))
     for i in range(len(whitened)):
         whitened[i] += rng.standard_normal()
     for i in range(len(whitened)):
@@ -163,9 +269,9 @@ def _learn(model, state, rate):
                 state.root[i, j] = s / state.root[j, j]
 
 
-@njit(**INLINE)
-def _spacing_of_all(rows, model, tau, alpha, sums):
-    """log p(gaps | alpha) of the gamma prior, given the sums of log-gaps and log-spans in ``sums`` (S, 2)."""
+@njit(**FAST)
+def _spacing_of_sums(rows, alpha, sums):
+    """The same from the sums of log-gaps and log-spans (S, 2)."""
     value = 0.0
     for s in range(len(rows.gaps)):
         n = rows.gaps[s]
@@ -180,23 +286,12 @@ def _move_alpha(rows, model, state, rate, rng):
     """Random walk of log(alpha - 1) given the gaps."""
     a = len(state.phi) - 3
     sums = np.zeros((len(rows.gaps), 2))
-    for r in range(len(state.tau)):
-        s = rows.sequence[r]
-        if s < 0:
-            continue
-        if rows.before[r] >= 0:
-            sums[s, 0] += math.log(state.tau[r] - state.tau[rows.before[r]])
-        else:
-            sums[s, 1] -= state.tau[r]
-        if rows.after[r] < 0:
-            sums[s, 1] += state.tau[r]
-    for s in range(len(rows.gaps)):
-        sums[s, 1] = math.log(sums[s, 1] + model.floor)
-    value = _spacing_of_all(rows, model, state.tau, 1.0 + math.exp(state.phi[a]), sums) + _log_normal(model, state.phi, a)
+    _sum_gaps(rows, model, state.tau, sums)
+    value = _spacing_of_sums(rows, 1.0 + math.exp(state.phi[a]), sums) + _log_normal(model, state.phi, a)
     for _ in range(CHEAP_MOVES):
         old = state.phi[a]
         state.phi[a] = old + state.steps[1] * rng.standard_normal()
-        new_value = _spacing_of_all(rows, model, state.tau, 1.0 + math.exp(state.phi[a]), sums)
+        new_value = _spacing_of_sums(rows, 1.0 + math.exp(state.phi[a]), sums)
         new_value += _log_normal(model, state.phi, a)
         accepted = 0.0
         if math.log(rng.random()) < new_value - value:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,19 +35,23 @@ def _marginal(blocks, dims, columns, target, tau, phi):
     return value, d_phi
 
 
-def marginal(problem: Problem, tau: Array, phi: Array, extra_var: Array) -> tuple[float, Array]:
-    """log p(y | tau, phi) + log p(phi), and its gradient in phi (P,), with ``extra_var`` added to the output variance."""
+def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array], tuple[float, Array]]:
+    """The function phi -> log p(y | tau, phi) + log p(phi) and its gradient (P,), with ``extra_var`` added to y_var."""
+    y_var = problem.rows.y_var + extra_var
     if problem.kernel.is_markov:
         target = make_target(problem)
-        target = target._replace(rows=target.rows._replace(y_var=target.rows.y_var + extra_var))
-        return _marginal(problem.blocks, problem.dims, problem.columns, target, tau, phi)
-    kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
-    y_sd = np.sqrt(problem.rows.y_var + extra_var)
-    value, _, d_theta = dense.value_and_gradient(kernel, tau, problem.record.y, y_sd)
-    u = (phi - problem.prior_mean) / problem.prior_sd
-    gradient = np.where(problem.free, -u / problem.prior_sd, 0.0)
-    gradient[: problem.n_kernel] += d_theta
-    return value - 0.5 * float((u[problem.free] ** 2).sum()), gradient
+        target = target._replace(rows=target.rows._replace(y_var=y_var))
+        return partial(_marginal, problem.blocks, problem.dims, problem.columns, target, tau)
+
+    def on_dense(phi: Array) -> tuple[float, Array]:
+        kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
+        value, _, d_theta = dense.value_and_gradient(kernel, tau, problem.record.y, np.sqrt(y_var))
+        u = (phi - problem.prior_mean) / problem.prior_sd
+        gradient = np.where(problem.free, -u / problem.prior_sd, 0.0)
+        gradient[: problem.n_kernel] += d_theta
+        return value - 0.5 * float((u[problem.free] ** 2).sum()), gradient
+
+    return on_dense
 
 
 def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]) -> Optimum:
@@ -54,24 +59,23 @@ def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]
     from scipy.optimize import minimize
 
     unknown = np.flatnonzero(problem.free[: problem.n_kernel])
-    best, evaluations = Optimum(starts[0], -math.inf, 0), 0
-    for start in starts:
-        phi = start.copy()
+    density = marginal(problem, tau, extra_var)
+    phi = starts[0].copy()
 
-        def objective(x: Array, phi: Array = phi) -> tuple[float, Array]:
-            phi[unknown] = x
-            value, gradient = marginal(problem, tau, phi, extra_var)
-            return -value, -gradient[unknown]
+    def objective(x: Array) -> tuple[float, Array]:
+        phi[unknown] = x
+        value, gradient = density(phi)
+        return -value, -gradient[unknown]
 
-        # A length of 10^±8 spans is as good as zero or infinity, and keeps the climb from overflow.
-        bounds = [(m - 18.0, m + 18.0) for m in problem.prior_mean[unknown]]
-        if len(unknown) > 0:
-            found = minimize(objective, start[unknown], jac=True, method="L-BFGS-B", bounds=bounds)
+    # A length of 10^±8 spans is as good as zero or infinity, and keeps the climb from overflow.
+    bounds = [(m - 18.0, m + 18.0) for m in problem.prior_mean[unknown]]
+    best, evaluations = Optimum(starts[0], density(starts[0])[0], 0), 1
+    for start in starts if len(unknown) > 0 else []:
+        found = minimize(objective, start[unknown], jac=True, method="L-BFGS-B", bounds=bounds)
+        evaluations += found.nfev
+        if -found.fun > best.value:
             phi[unknown] = found.x
-            evaluations += found.nfev
-        value, _ = marginal(problem, tau, phi, extra_var)
-        if value > best.value:
-            best = Optimum(phi.copy(), value, 0)
+            best = Optimum(phi.copy(), -float(found.fun), 0)
     return best._replace(evaluations=evaluations)
 
 

@@ -26,7 +26,9 @@ def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) 
     """Fit at tau = t with slope-dependent output variance."""
     curve = problem.kernel.stationary
     if curve is not None and not curve.differentiable:
-        raise MethodError('method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.')
+        raise MethodError(
+            'method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.'
+        )
     began = time.perf_counter()
     tau, t_var = problem.rows.t, problem.rows.t_var
     best = maximise(problem, tau, np.zeros(len(tau)), several_starts(problem, seed, starts))

@@ -46,4 +46,6 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
 
 def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5) -> Array:
     """Parameters (P,) near the middle of their prior."""
-    return problem.start + np.where(problem.free, jitter * problem.prior_sd * rng.standard_normal(len(problem.start)), 0.0)
+    return problem.start + np.where(
+        problem.free, jitter * problem.prior_sd * rng.standard_normal(len(problem.start)), 0.0
+    )

@@ -363,9 +363,7 @@ def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta,
             work.seen[rows.sequence[r]] = r
         if p + 1 < N and work.open[p + 1] and not tilted:
             scale = tuning.stretch[mode, r]
-            shift, accepted = _stretch(
-                blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng
-            )
+            shift, accepted = _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng)
             if rate > 0.0:
                 tuning.stretch[mode, r] = min(max(scale * math.exp(rate * (accepted - TARGET)), 1e-3), 10.0)
     for p in range(N):

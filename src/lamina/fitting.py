@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
+from threadpoolctl import threadpool_limits
+
 from .errors import MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import gp, mcmc, nigp, npv, nuts
@@ -24,8 +26,8 @@ METHODS: dict[str, Callable[..., Draws]] = {
     "mcmc": mcmc.run,
     "nuts": nuts.run,
 }
-#: Methods that can learn the scale of the reported errors.
-LEARN_SCALES = ("mcmc", "nuts", "npv")
+#: Methods that infer the inputs, and with them the spacing of the rows and the scale of the reported errors.
+LEARN_INPUTS = ("mcmc", "nuts", "npv")
 #: Fewer rows cannot tell a length scale from a standard deviation.
 FEWEST_ROWS = 3
 
@@ -68,7 +70,9 @@ def fit(
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
     if not isinstance(record, Record):
-        raise RecordError(f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...).")
+        raise RecordError(
+            f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."
+        )
     if method not in METHODS:
         raise MethodError(f"unknown method {method!r}. Choose one of: {', '.join(METHODS)}.")
     run = METHODS[method]
@@ -76,15 +80,17 @@ def fit(
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise MethodError(f'method="{method}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
-    if estimate and method not in LEARN_SCALES:
-        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(LEARN_SCALES)} can.')
-    problem = pose(record, kernel or Matern32(), gaps, mean, priors, fixed, tuple(estimate))
+    if estimate and method not in LEARN_INPUTS:
+        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(LEARN_INPUTS)} can.')
+    problem = pose(record, kernel or Matern32(), gaps, mean, priors, fixed, tuple(estimate), method in LEARN_INPUTS)
     if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         raise RecordError(
             f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least {FEWEST_ROWS}, "
             f"or fix them, e.g. fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
         )
-    posterior = Posterior(problem, run(problem, seed=seed, **options))
+    # On matrices as small as these, several threads of linear algebra only wait for each other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
     return posterior
 
@@ -94,7 +100,11 @@ def _warn(posterior: Posterior) -> None:
     if facts["interrupted"]:
         warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=3)
     elif not facts["converged"]:
-        shown = {name: facts[name] for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent") if name in facts}
+        shown = {
+            name: facts[name]
+            for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent")
+            if name in facts
+        }
         said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())
         warnings.warn(
             f'method="{facts["method"]}" has not converged ({said}). Look at diagnostics before using the result.',
