@@ -1,8 +1,8 @@
 """Accuracy of the methods in the set-up of Tran, Pavlovic & Kopp (2015), where the truth is known.
 
-25 equally spaced inputs in [-10, 10], five functions, input errors 0.2 to 3, output errors 0.05 and 1, several seeds each.
-For every method: root-mean-square error of the curve on [-10, 10], mean absolute error of the inputs, and how often the truth
-lies in the 90 % band of the curve and in the 90 % intervals of the inputs.
+25 equally spaced inputs in [-10, 10], five functions, input errors 0.2 to 3, output errors 0.05 and 1, several seeds
+each. For every method: root-mean-square error of the curve on [-10, 10], mean absolute error of the inputs, and how
+often the truth lies in the 90 % band of the curve and in the 90 % intervals of the inputs.
 
     python benchmarks/accuracy.py [--seeds 5] [--markdown docs/benchmarks.md] [--csv FILE]
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from report import fill_section, machine
 
 import lamina
-from report import fill_section, machine
 
 FUNCTIONS = {
     "5 sin x": lambda x: 5.0 * np.sin(x),

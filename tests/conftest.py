@@ -17,11 +17,14 @@ def fresh_compiled_code(sources: Path, caches: Path) -> Path:
     """The folder for compiled code that belongs to the sources as they are now; those of older sources are removed.
 
     Numba recompiles a file that has changed, but not the files that import from it: their old machine code would be
-    run, with the old functions inlined. A folder used within the last hour may belong to tests that still run.
+    run, with the old functions inlined. Files that do not speak of Numba are left out of the sum: they change often, and
+    compiling all again takes minutes. A folder used within the last hour may belong to tests that still run.
     """
     digest = hashlib.sha256()
     for path in sorted(sources.rglob("*.py")):
-        digest.update(str(path.relative_to(sources)).encode() + b"\0" + path.read_bytes() + b"\0")
+        content = path.read_bytes()
+        if b"numba" in content:
+            digest.update(str(path.relative_to(sources)).encode() + b"\0" + content + b"\0")
     current = caches / digest.hexdigest()[:16]
     current.mkdir(parents=True, exist_ok=True)
     os.utime(current)
@@ -33,6 +36,8 @@ def fresh_compiled_code(sources: Path, caches: Path) -> Path:
 
 # Before anything imports Numba, which reads it once. Python processes that tests start inherit it.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(fresh_compiled_code(ROOT / "src" / "lamina", ROOT / ".numba_cache")))
+# The matrices are small: threads would mostly wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No deadline, because the first call of a compiled function takes seconds; the same examples in every run.
 settings.register_profile("lamina", deadline=None, derandomize=True, database=None)

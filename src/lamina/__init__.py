@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, dense, gaps, kernels, markov
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
+    from .fitting import NotConverged, fit
     from .kernels import (
         Constant,
         Linear,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         RationalQuadratic,
         SquaredExponential,
     )
-    from .fitting import NotConverged, fit
     from .likelihood import log_likelihood
     from .posterior import Posterior
     from .record import Record

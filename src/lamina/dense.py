@@ -17,8 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.linalg.lapack import dpotri
+import scipy  # its parts load when they are first used: the Markov engine starts without them
 
 from .errors import KernelError
 from .gaps import gradient_to_gaps, to_gaps
@@ -62,14 +61,14 @@ class Solved(NamedTuple):
 def _factor(K: Array) -> Array:
     """Lower Cholesky factor of K, shape (N, N)."""
     try:
-        return cholesky(K, lower=True, check_finite=False)
-    except LinAlgError:
+        return scipy.linalg.cholesky(K, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
         raise KernelError(NOT_DEFINITE) from None
 
 
 def inverse_of(L: Array) -> Array:
     """(L L')^-1, shape (N, N), both triangles filled."""
-    half, _ = dpotri(L, lower=1)
+    half, _ = scipy.linalg.lapack.dpotri(L, lower=1)
     return np.tril(half) + np.tril(half, -1).T
 
 
@@ -79,8 +78,8 @@ def solve(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Solved:
     lag = np.abs(tau[:, None] - tau)
     L = _factor(k.covariance(lag) + np.diag(y_sd**2))
     d = design(kernel, tau, y, y_sd)
-    whitened = solve_triangular(L, d.Z, lower=True, check_finite=False)
-    A = solve_triangular(L, whitened, lower=True, trans="T", check_finite=False)
+    whitened = scipy.linalg.solve_triangular(L, d.Z, lower=True, check_finite=False)
+    A = scipy.linalg.solve_triangular(L, whitened, lower=True, trans="T", check_finite=False)
     integrated = integrate_out(whitened.T @ whitened, d.prior, d.constant)
     half_log_det = float(np.log(np.diag(L)).sum())
     value = -0.5 * len(tau) * LOG_2PI - half_log_det + integrated.value
@@ -103,7 +102,12 @@ def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
 
 
 def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array]:
-    """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,).
+    """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,)."""
+    return value_and_gradients(kernel, tau, y, y_sd)[:3]
+
+
+def value_and_gradients(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array, Array]:
+    """The log-likelihood with its gradient in tau, shape (N,), in theta, shape (p,), and in y_sd², shape (N,).
 
     dL/dK = -½ K^-1 - A W A', which is ½ T = ½ (γγ' - K^-1) without trend, and dL/dZ = 2 A W. After the
     factorisation, the gradient in tau takes O(N²), and the gradient in theta O(N²) a parameter.
@@ -114,7 +118,7 @@ def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tup
     slope, _ = s.k.lag_derivatives(s.lag)
     d_tau = 2.0 * np.einsum("ij,ij,ij->i", dK, slope, _order_sign(tau)) + 2.0 * AW @ s.design.slope
     d_theta = np.array([np.vdot(dK, one) for one in s.k.theta_derivatives(s.lag)])
-    return s.value, d_tau, d_theta
+    return s.value, d_tau, d_theta, np.diag(dK)
 
 
 def gap_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
@@ -192,7 +196,7 @@ def _curvature_along(s: Solved, inverse: Array, K1: Array, K2: Array, product: A
 
     cross = s.A.T @ Z1
     E1 = cross + cross.T - s.A.T @ K1 @ s.A
-    whitened = solve_triangular(s.L, Z1 - K1 @ s.A, lower=True, check_finite=False)
+    whitened = scipy.linalg.solve_triangular(s.L, Z1 - K1 @ s.A, lower=True, check_finite=False)
     E2 = 2.0 * whitened.T @ whitened - s.A.T @ K2 @ s.A
     W, beta, G_inverse = s.integrated.weight, s.integrated.coefficients, s.integrated.covariance
     e = (E1 @ np.concatenate([[1.0], -beta]))[1:]
@@ -245,6 +249,36 @@ def predict_joint(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) 
     return _condition(s, cross, prior, np.concatenate([offset, offset_rate]), np.vstack([columns, columns_rate]))
 
 
+def predict_pointwise(
+    kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Mean and variance of the curve, then of its rate, at each of the times ``at`` by itself: four arrays (M,).
+
+    The diagonals of ``predict_joint`` without the matrices. NaN where the curve has no rate.
+    """
+    s = solve(kernel, tau, y, y_sd)
+    offset, columns, offset_rate, columns_rate = at_times(kernel, s.design, at)
+    lag = tau[:, None] - at
+    slope, _ = s.k.lag_derivatives(np.abs(lag))
+    _, bend = s.k.lag_derivatives(np.zeros(1))
+    beta = s.integrated.coefficients
+    weights = s.A @ np.concatenate([[1.0], -beta])
+    found = []
+    for cross, prior, start, X in (
+        (s.k.covariance(np.abs(lag)), s.k.covariance(np.zeros(1)), offset, columns),
+        (-slope * np.sign(lag), -bend, offset_rate, columns_rate),
+    ):
+        whitened = scipy.linalg.solve_triangular(s.L, cross, lower=True, check_finite=False)
+        D = X - cross.T @ s.A[:, 1:]
+        var = (
+            prior - np.einsum("ij,ij->j", whitened, whitened) + np.einsum("ij,jk,ik->i", D, s.integrated.covariance, D)
+        )
+        found += [start + X @ beta + cross.T @ weights, np.maximum(var, 0.0)]
+    if not s.k.differentiable:
+        found[2:] = [np.full(len(at), np.nan), np.full(len(at), np.nan)]
+    return found[0], found[1], found[2], found[3]
+
+
 def _condition(s: Solved, cross: Array, prior: Array, offset: Array, columns: Array) -> tuple[Array, Array]:
     """Mean and covariance of g given y, where g = offset + columns beta + zero-mean part.
 
@@ -254,7 +288,7 @@ def _condition(s: Solved, cross: Array, prior: Array, offset: Array, columns: Ar
         covariance = prior - C' K^-1 C + D G^-1 D'
     """
     beta = s.integrated.coefficients
-    whitened = solve_triangular(s.L, cross, lower=True, check_finite=False)
+    whitened = scipy.linalg.solve_triangular(s.L, cross, lower=True, check_finite=False)
     mean = offset + columns @ beta + cross.T @ (s.A @ np.concatenate([[1.0], -beta]))
     D = columns - cross.T @ s.A[:, 1:]
     return mean, prior - whitened.T @ whitened + D @ s.integrated.covariance @ D.T

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .errors import MethodError, RecordError
@@ -45,7 +46,7 @@ def fit(
     mean: Literal["constant", "linear", "zero"] | None = None,
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
-    estimate: tuple[str, ...] = (),
+    estimate: str | tuple[str, ...] = (),
     seed: int = 0,
     **options: Any,
 ) -> Posterior:
@@ -54,18 +55,21 @@ def fit(
     Arguments
     ---------
     record: the measurements.
-    method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same posterior,
-        extra ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (no order; for comparison).
+    method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same
+        posterior, extra ``lamina[nuts]``), "npv" (the paper's variational method; Matérn kernels only), "nigp" and
+        "gp" (no order; for comparison).
     kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
-    gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform", "log-uniform".
+    gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
+        "log-uniform".
     mean: "constant" (default), "linear" or "zero". Trend terms in the kernel say the same with priors of their own.
-    priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie between
-        median / factor and median * factor. Others get weak priors from the spread of the data.
+    priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie
+        between median / factor and median * factor. Others get weak priors from the spread of the data.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
     estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
     seed: the same seed gives the same result, on one core or several.
-    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for nuts
-        chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp starts.
+    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, engine, cores,
+        progress; for nuts chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for
+        gp and nigp starts.
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
@@ -80,19 +84,34 @@ def fit(
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise MethodError(f'method="{method}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
+    estimate = (estimate,) if isinstance(estimate, str) else estimate
     if estimate and method not in LEARN_INPUTS:
         raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(LEARN_INPUTS)} can.')
-    problem = pose(record, kernel or Matern32(), gaps, mean, priors, fixed, tuple(estimate), method in LEARN_INPUTS)
+    _check_options(run, options)
+    if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
+        raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
+    kernel = Matern32() if kernel is None else kernel
+    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS)
     if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         raise RecordError(
-            f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least {FEWEST_ROWS}, "
-            f"or fix them, e.g. fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
+            f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least "
+            f"{FEWEST_ROWS}, or fix them: fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
         )
     # On matrices as small as these, several threads of linear algebra only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
     return posterior
+
+
+def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:
+    """Counts must be counts; the other options are checked where they are used."""
+    for name, value in options.items():
+        annotation = str(inspect.signature(run).parameters[name].annotation)
+        if not annotation.startswith("int") or (value is None and "None" in annotation):
+            continue
+        if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
+            raise MethodError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 def _warn(posterior: Posterior) -> None:

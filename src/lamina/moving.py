@@ -33,6 +33,7 @@ class Proposal(NamedTuple):
     value: float  #: log-likelihood with the input moved
     row: int
     tau: float
+    y: float  #: of the row, there
     c: Array  #: (N,): the moved row of K
     moved: Regression
 
@@ -49,7 +50,7 @@ class MovingInverse:
         K^-1 with the row elsewhere = Q + w w' / var, with u and var of the new place.
 
     O(N²) a proposal, O(N²) an acceptance, and one factorisation in ``REFRESH`` accepted moves to stop drift.
-    Trend terms are not looked at: pass y less the trend.
+    Trend terms are not looked at: pass y less the trend, and where that changes with the input, y at the new place.
     """
 
     kernel: Kernel
@@ -69,30 +70,31 @@ class MovingInverse:
         s = solve(kernel.stationary or NoCurve(), tau, y, y_sd)
         return cls(kernel, tau, y, y_sd, s.k.covariance(s.lag) + np.diag(y_sd**2), inverse_of(s.L), s.value)
 
-    def propose(self, row: int, tau: float) -> Proposal:
-        """The log-likelihood with input ``row`` moved to ``tau``: O(N²)."""
+    def propose(self, row: int, tau: float, y: float | None = None) -> Proposal:
+        """The log-likelihood with input ``row`` moved to ``tau``, and its output to ``y`` if that is given: O(N²)."""
         k = self.kernel.stationary or NoCurve()
         c = k.covariance(np.abs(self.tau - tau))
         c[row] = self.K[row, row]
-        here, moved = self._regress(row, self.K[row]), self._regress(row, c)
-        return Proposal(self.value + moved.log_density - here.log_density, row, float(tau), c, moved)
+        y = float(self.y[row]) if y is None else y
+        here, moved = self._regress(row, self.K[row], float(self.y[row])), self._regress(row, c, y)
+        return Proposal(self.value + moved.log_density - here.log_density, row, float(tau), y, c, moved)
 
     def accept(self, move: Proposal) -> MovingInverse:
         """The state after the move: O(N²), and O(N³) once in ``REFRESH`` moves."""
         i = move.row
-        tau = self.tau.copy()
-        tau[i] = move.tau
+        tau, y = self.tau.copy(), self.y.copy()
+        tau[i], y[i] = move.tau, move.y
         if self.moves + 1 >= self.REFRESH:
-            return self.start(self.kernel, tau, self.y, self.y_sd)
+            return self.start(self.kernel, tau, y, self.y_sd)
         K = self.K.copy()
         K[i] = K[:, i] = move.c
         p, w = self.inverse[i], -move.moved.u
         w[i] = 1.0
         inverse = self.inverse - np.outer(p, p / p[i]) + np.outer(w, w / move.moved.var)
-        return replace(self, tau=tau, K=K, inverse=inverse, value=move.value, moves=self.moves + 1)
+        return replace(self, tau=tau, y=y, K=K, inverse=inverse, value=move.value, moves=self.moves + 1)
 
-    def _regress(self, row: int, c: Array) -> Regression:
-        """Row ``row``, with covariances c, from the others.
+    def _regress(self, row: int, c: Array, y: float) -> Regression:
+        """Row ``row``, with covariances c and output y, from the others.
 
         One step of iterative refinement, and var as the quadratic form Var(y_i - u' y), whose error is of
         second order in that of u. Without them, y_sd = 1e-3 sd leaves three digits of the log-likelihood;
@@ -110,7 +112,7 @@ class MovingInverse:
         var = float(own - c @ u - u @ (c - self._without(row, u)))
         if not var > 0.0:
             raise KernelError(NOT_DEFINITE)
-        return Regression(u, var, float(self.y[row] - u @ self.y))
+        return Regression(u, var, y - float(u @ self.y))
 
     def _without(self, row: int, u: Array) -> Array:
         """K u with row ``row`` of the result set to zero."""

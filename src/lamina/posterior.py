@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
 from .methods.draws import Draws
-from .prediction import LEVELS, curves, mixture_quantiles, sample
+from .prediction import LEVELS, curves, mixture_quantiles, sample, weighted_quantiles
 from .problem import Problem
 from .record import Record
 
@@ -26,6 +27,8 @@ QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 CONFLICT = 3.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
+#: Inputs are summed up for so many rows at once, to spare memory in very long records.
+ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ class Posterior:
     @property
     def tau(self) -> Array:
         """Draws of the inputs, shape (draws, N)."""
-        return self.problem.to_user(self.draws.tau)
+        return self.problem.to_user(self.draws.tau.astype(float))
 
     @property
     def theta(self) -> pd.DataFrame:
@@ -76,11 +79,15 @@ class Posterior:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input."""
         import pandas as pd
 
-        tau, weight = self.tau, self.draws.weight
-        mean = weight @ tau
-        sd = np.sqrt(weight @ (tau - mean) ** 2)
-        columns = {"t": self.record.t, "t_sd": self.record.t_sd, "mean": mean, "sd": sd}
-        columns.update(zip(QUANTILES, _weighted_quantiles(tau, weight), strict=True))
+        found = np.empty((len(self.record), 2 + len(LEVELS)))
+        for first in range(0, len(found), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            tau, weight = self.problem.to_user(self.draws.tau[:, part].astype(float)), self.draws.weight
+            mean = weight @ tau
+            found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
+            found[part, 2:] = weighted_quantiles(tau, weight).T
+        columns = {"t": self.record.t, "t_sd": self.record.t_sd}
+        columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
         return pd.DataFrame(columns)
 
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
@@ -98,7 +105,7 @@ class Posterior:
 
         return describe(self)
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | Path) -> None:
         """Write everything to a NetCDF file, which ``lamina.load`` reads."""
         from .storage import save
 
@@ -110,7 +117,7 @@ class Posterior:
 
         chains = self.draws.chains
         theta = self.problem.to_theta(self.draws.phi)
-        posterior = {name: values.reshape(chains, -1) for name, values in theta.items()}
+        posterior: dict[str, Array] = {name: values.reshape(chains, -1) for name, values in theta.items()}
         posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
         return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
 
@@ -131,8 +138,8 @@ class Posterior:
         return pd.DataFrame(columns)
 
     def _sample(self, at: ArrayLike, n: int, seed: int) -> tuple[Array, Array]:
-        if n < 1:
-            raise MethodError(f"n must be at least 1, got {n}.")
+        if not (isinstance(n, int | np.integer) and n >= 1):
+            raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
         rng = np.random.default_rng(seed)
         curve, rates = sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng)
         return curve, self.record.sign * rates
@@ -144,7 +151,7 @@ class Posterior:
         keep = np.linspace(0, size - 1, MOST_DRAWS).astype(int)
         weight = self.draws.weight[keep]
         return Draws(
-            self.draws.tau[keep].astype(float),
+            self.draws.tau[keep],
             self.draws.phi[keep],
             weight / weight.sum(),
             extra_var=self.draws.extra_var,
@@ -159,7 +166,7 @@ class Posterior:
             )
 
     def _conflicts(self) -> list[int]:
-        shift = np.abs(self.draws.weight @ self.tau - self.record.t)
+        shift = np.abs(self.problem.to_user(self.draws.weight @ self.draws.tau) - self.record.t)
         return [int(i) for i in np.flatnonzero(~self.record.exact & (shift > CONFLICT * self.record.t_sd))]
 
 
@@ -168,14 +175,3 @@ def _times(at: ArrayLike) -> Array:
         return numbers("at", np.atleast_1d(np.asarray(at)))
     except RecordError as error:
         raise MethodError(str(error)) from None
-
-
-def _weighted_quantiles(values: Array, weight: Array) -> Array:
-    """Quantiles of each column of values (S, N), shape (L, N)."""
-    if np.ptp(weight) == 0.0:
-        return np.quantile(values, LEVELS, axis=0)
-    order = np.argsort(values, axis=0)
-    ordered = np.take_along_axis(values, order, axis=0)
-    total = np.cumsum(weight[order], axis=0)
-    first = (total[None] < np.asarray(LEVELS)[:, None, None]).sum(axis=1)
-    return np.take_along_axis(ordered, np.minimum(first, len(values) - 1), axis=0)

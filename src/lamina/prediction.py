@@ -7,15 +7,16 @@ mixture of Gaussians, whose mean, standard deviation and quantiles are computed 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from . import dense
+from .cores import available_cores
 from .markov.filter import log_likelihood_terms
 from .markov.smoothing import simulate, smooth
 from .methods.draws import Draws
@@ -35,7 +36,7 @@ def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Arr
     Where the curve has no rate, f' is NaN.
     """
     order = np.argsort(at, kind="stable")
-    out = np.empty((4, len(draws.tau), len(at)))
+    taus, out = draws.tau.astype(float, copy=False), np.empty((4, len(draws.tau), len(at)))
     if problem.kernel.is_markov:
         offset, X, offset_rate, X_rate = at_times(problem.kernel, problem.design, at[order])
         trend = (offset, X, offset_rate, X_rate)
@@ -44,34 +45,37 @@ def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Arr
             _predict_draws(
                 problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
                 problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
-                draws.tau[part], draws.phi[part], at[order], trend, out[:, part],
+                taus[part], draws.phi[part], at[order], trend, out[:, part],
             )  # fmt: skip
 
         _in_parts(len(draws.tau), one_part)
     else:
-        for k in range(len(draws.tau)):
-            _predict_dense(problem, draws, k, at[order], out[:, k])
+        for k in range(len(taus)):
+            kernel, y_sd = _dense_model(problem, draws, k)
+            out[:, k] = dense.predict_pointwise(kernel, taus[k], problem.record.y, y_sd, at[order])
     back = np.argsort(order, kind="stable")
     return out[0][:, back], out[1][:, back], out[2][:, back], out[3][:, back]
 
 
 def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """n joint draws of f and f' at internal times ``at``, each (n, M): one curve for each chosen draw of (tau, theta)."""
-    which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=n > len(draws.tau) or len(draws.tau) == 1)
+    """n joint draws of f and f' at internal times ``at``, each (n, M): one for each chosen draw of (tau, theta)."""
+    again = n > len(draws.tau) or np.ptp(draws.weight) > 0.0
+    which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=again)
+    taus = draws.tau[which].astype(float, copy=False)
     order = np.argsort(at, kind="stable")
     curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
     if problem.kernel.is_markov:
         _sample_draws(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), problem.factors, problem.rows,
-            problem.design.prior, _extra(problem, draws), draws.tau[which], draws.phi[which], at[order],
-            at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
+            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
+            problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
+            taus, draws.phi[which], at[order], at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
         )  # fmt: skip
     else:
         for k, d in enumerate(which):
             kernel, y_sd = _dense_model(problem, draws, d)
             joint = dense.predict_joint if kernel.stationary.differentiable else dense.predict
-            mean, covariance = joint(kernel, draws.tau[d], problem.record.y, y_sd, at[order])
-            drawn = rng.multivariate_normal(mean, covariance, method="svd")
+            mean, covariance = joint(kernel, taus[k], problem.record.y, y_sd, at[order])
+            drawn = mean + _root(covariance) @ rng.standard_normal(len(mean))
             curve[k], rates[k] = drawn[: len(at)], drawn[len(at) :] if len(drawn) > len(at) else np.nan
     back = np.argsort(order, kind="stable")
     return curve[:, back], rates[:, back]
@@ -92,11 +96,23 @@ def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float
     return out
 
 
+def weighted_quantiles(values: Array, weight: Array, levels: tuple[float, ...] = LEVELS) -> Array:
+    """Quantiles of each column of draws (S, N), shape (L, N)."""
+    if np.ptp(weight) == 0.0:
+        return np.quantile(values, levels, axis=0)
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    total = np.cumsum(weight[order], axis=0)
+    first = (total[None] < np.asarray(levels)[:, None, None]).sum(axis=1)
+    return np.take_along_axis(ordered, np.minimum(first, len(values) - 1), axis=0)
+
+
 def _in_parts(n: int, work: Callable[[slice], None]) -> None:
     """Split 0..n over the cores; compiled code runs outside Python's lock."""
-    cores = len(os.sched_getaffinity(0))
-    edges = np.linspace(0, n, min(cores, n) + 1).astype(int)
-    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    edges = np.linspace(0, n, min(available_cores(), n) + 1).astype(int)
+    parts = [slice(a, b) for a, b in pairwise(edges)]
+    if not parts:
+        return
     with ThreadPoolExecutor(len(parts)) as pool:
         list(pool.map(work, parts))
 
@@ -111,15 +127,10 @@ def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
     return kernel, np.sqrt(y_var)
 
 
-def _predict_dense(problem: Problem, draws: Draws, k: int, at: Array, out: Array) -> None:
-    kernel, y_sd = _dense_model(problem, draws, k)
-    tau, y = draws.tau[k].astype(float), problem.record.y
-    mean, covariance = dense.predict(kernel, tau, y, y_sd, at)
-    out[0], out[1] = mean, np.maximum(np.diag(covariance), 0.0)
-    out[2:] = np.nan
-    if kernel.stationary is None or kernel.stationary.differentiable:
-        mean, covariance = dense.predict_rate(kernel, tau, y, y_sd, at)
-        out[2], out[3] = mean, np.maximum(np.diag(covariance), 0.0)
+def _root(covariance: Array) -> Array:
+    """R with R R' = covariance, which may be singular, and in rounding a little more than that."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 @njit(**FAST)
@@ -204,13 +215,14 @@ def _sample_draws(
 def _mixture_quantiles(mean, sd, weight, levels, scores, out):
     """Newton's method on the distribution function, kept inside a bracket; mean and sd are (M, S)."""
     for j in range(mean.shape[0]):
-        centre, second, low, high = 0.0, 0.0, math.inf, -math.inf
+        centre, var, low, high = 0.0, 0.0, math.inf, -math.inf
         for s in range(len(weight)):
             centre += weight[s] * mean[j, s]
-            second += weight[s] * (mean[j, s] ** 2 + sd[j, s] ** 2)
             low = min(low, mean[j, s] - 9.0 * sd[j, s])
             high = max(high, mean[j, s] + 9.0 * sd[j, s])
-        total = math.sqrt(max(second - centre * centre, 0.0))
+        for s in range(len(weight)):
+            var += weight[s] * ((mean[j, s] - centre) ** 2 + sd[j, s] ** 2)
+        total = math.sqrt(var)
         for k in range(len(levels)):
             left, right = low, high
             x = min(max(centre + scores[k] * total, left), right)
@@ -223,14 +235,14 @@ def _mixture_quantiles(mean, sd, weight, levels, scores, out):
                         density += weight[s] * math.exp(-0.5 * u * u) / (sd[j, s] * math.sqrt(2.0 * math.pi))
                     elif x >= mean[j, s]:
                         F += weight[s]
-                if F < levels[k]:
+                if levels[k] > F:
                     left = x
                 else:
                     right = x
                 new = x - (F - levels[k]) / density if density > 0.0 else math.inf
-                if not left < new < right:
+                if not left <= new <= right:
                     new = 0.5 * (left + right)
-                done = abs(new - x) <= 1e-6 * total or right - left <= 1e-12 * (abs(left) + abs(right))
+                done = abs(new - x) <= 1e-6 * total or right - left <= 1e-15 * (abs(left) + abs(right))
                 x = new
                 if done:
                     break

@@ -127,16 +127,18 @@ def pose(
     medians, factors = _default_priors(record, t, full)
     free = np.ones(len(names), dtype=bool)
     free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
-    unknown = sorted(set(estimate) - {"t_scale", "y_scale"})
+    unknown = [name for name in estimate if name not in ("t_scale", "y_scale")]
     if unknown:
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', got {unknown[0]!r}.")
+    if "t_scale" in estimate and record.exact.all():
+        raise MethodError("estimate: there is no t_scale to learn, because all inputs are exact (t_sd = 0).")
     free[-2], free[-1] = "t_scale" in estimate, "y_scale" in estimate
-    for name, prior in (priors or {}).items():
+    for name, prior in _checked_dict("priors", priors).items():
         i = _position(name, names, free, "priors")
         medians[i], factors[i] = _checked_prior(name, prior)
     start = np.log(medians)
     start[-2:] = np.where(free[-2:], start[-2:], 0.0)
-    for name, value in (fixed or {}).items():
+    for name, value in _checked_dict("fixed", fixed).items():
         i = _position(name, names, free, "fixed")
         start[i] = math.log(_checked_value(name, value))
         free[i] = False
@@ -204,6 +206,13 @@ def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Ar
     return np.array(medians), np.array(factors)
 
 
+def _checked_dict(argument: str, values: Any) -> dict[str, Any]:
+    if values is not None and not isinstance(values, dict):
+        example = "{'length': (500, 3)}" if argument == "priors" else "{'length': 500}"
+        raise MethodError(f"{argument} must be a dict from parameter names such as {example}, got {values!r}.")
+    return values or {}
+
+
 def _position(name: str, names: tuple[str, ...], free: Array, argument: str) -> int:
     known = [n for n, is_free in zip(names, free, strict=True) if is_free]
     if name not in known:
@@ -221,13 +230,17 @@ def _checked_prior(name: str, prior: Any) -> tuple[float, float]:
     if not (median > 0 and math.isfinite(median) and factor > 1 and math.isfinite(factor)):
         raise MethodError(
             f"priors: {name} takes (median, factor) with a positive median{' above 1' if name == 'alpha' else ''} "
-            f"and a factor above 1, got {prior!r}. Two thirds of the prior lie between median / factor and median * factor."
+            f"and a factor above 1, got {prior!r}. Two thirds of the prior lie between median / factor and "
+            "median * factor."
         )
     return median, factor
 
 
 def _checked_value(name: str, value: Any) -> float:
-    number = float(value) - (1.0 if name == "alpha" else 0.0)
+    try:
+        number = float(value) - (1.0 if name == "alpha" else 0.0)
+    except (TypeError, ValueError):
+        number = math.nan
     if not (number > 0 and math.isfinite(number)):
         raise MethodError(f"fixed: {name} must be positive{' and above 1' if name == 'alpha' else ''}, got {value!r}.")
     return number

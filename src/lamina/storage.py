@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import kernels
+from .columns import Labels
 from .errors import LaminaError
 from .kernels import Kernel, Product, Sum
 from .methods.draws import Draws
 from .posterior import Posterior
-from .problem import Problem, pose
+from .problem import pose
 from .record import Record
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 #: Written into every file; a reader refuses what it does not know.
 FORMAT = "lamina posterior 1"
+
+_COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit")
+_NUMBERS = ("free", "start", "prior_mean", "prior_sd")
 
 
 class StorageError(LaminaError):
@@ -28,7 +34,10 @@ class StorageError(LaminaError):
 
 
 def save(posterior: Posterior, path: str | Path) -> None:
-    """Write a posterior to a NetCDF file; an existing file is replaced only when the new one is complete."""
+    """Write a posterior to a NetCDF file; an existing file is replaced only when the new one is complete.
+
+    Labels other than text and numbers come back as text.
+    """
     import xarray as xr
 
     problem, draws, record = posterior.problem, posterior.draws, posterior.record
@@ -36,35 +45,34 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "tau": (("draw", "row"), draws.tau),
         "phi": (("draw", "parameter"), draws.phi),
         "weight": ("draw", draws.weight),
-        **{name: ("row", getattr(record, name)) for name in ("t", "t_sd", "y", "y_sd")},
+        **{name: ("row", getattr(record, name)) for name in _COLUMNS},
     }
     if draws.extra_var is not None:
         data["extra_var"] = ("row", draws.extra_var)
     facts = {
-        "record": {name: getattr(record, name) for name in ("order", "sequence", "label", *_TEXTS)},
+        "record": {
+            **{name: getattr(record, name) for name in ("order", *_TEXTS)},
+            **{name: _plain_labels(getattr(record, name)) for name in ("sequence", "label")},
+        },
         "chains": draws.chains,
-        "diagnostics": draws.diagnostics,
+        "diagnostics": {key: _marked(value) for key, value in draws.diagnostics.items()},
         "kernel": _kernel_to_dict(problem.kernel),
         "gaps": problem.gaps,
-        "free": problem.free,
-        "start": problem.start,
-        "prior_mean": problem.prior_mean,
-        "prior_sd": problem.prior_sd,
+        **{name: getattr(problem, name) for name in _NUMBERS},
     }
-    dataset = xr.Dataset(data, attrs={"format": FORMAT, "facts": json.dumps(facts, default=_plain)})
+    # A variable, because HDF5 has no room for long attributes.
+    data["facts"] = ((), json.dumps(facts, default=_plain))
     path = Path(path)
+    if not path.parent.is_dir():
+        raise StorageError(f"cannot write {path}: there is no folder {path.parent}. Make it first.")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        handle, partial = tempfile.mkstemp(suffix=".nc", prefix=".lamina-", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise StorageError(f"cannot write to the folder {path.parent}: {error.strerror}. Choose another one.") from None
-    try:
-        dataset.to_netcdf(partial, engine="h5netcdf")
+        xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(partial, engine="h5netcdf")
         os.replace(partial, path)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}.") from None
+        raise StorageError(f"cannot write {path}: {error.strerror or error}. Choose another place.") from None
     finally:
-        Path(partial).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Posterior:
@@ -83,28 +91,27 @@ def load(path: str | Path) -> Posterior:
         raise StorageError(
             f"{path} was not written by this version of lamina: its format is {dataset.attrs.get('format')!r}."
         )
-    facts = json.loads(dataset.attrs["facts"])
-    record = Record(**{name: dataset[name].to_numpy() for name in ("t", "t_sd", "y", "y_sd")}, **facts["record"])
-    problem = _restored(record, facts)
+    try:
+        return _restored(dataset)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{path} is damaged: {type(error).__name__}, {error}.") from None
+
+
+def _restored(dataset: xr.Dataset) -> Posterior:
+    facts = json.loads(dataset["facts"].item())
+    columns: dict[str, Any] = {name: dataset[name].to_numpy() for name in _COLUMNS}
+    numbers: dict[str, Any] = {name: np.asarray(facts[name]) for name in _NUMBERS}
+    record = Record(**columns, **facts["record"])
+    problem = replace(pose(record, _kernel_from_dict(facts["kernel"]), facts["gaps"], internal=True), **numbers)
     draws = Draws(
         tau=dataset["tau"].to_numpy(),
         phi=dataset["phi"].to_numpy(),
         weight=dataset["weight"].to_numpy(),
         chains=facts["chains"],
         extra_var=dataset["extra_var"].to_numpy() if "extra_var" in dataset else None,
-        diagnostics={key: _as_array(value) for key, value in facts["diagnostics"].items()},
+        diagnostics={key: _unmarked(value) for key, value in facts["diagnostics"].items()},
     )
     return Posterior(problem, draws)
-
-
-_TEXTS = ("t_name", "t_unit", "y_name", "y_unit")
-
-
-def _restored(record: Record, facts: dict[str, Any]) -> Problem:
-    from dataclasses import replace
-
-    numbers = {name: np.asarray(facts[name]) for name in ("free", "start", "prior_mean", "prior_sd")}
-    return replace(pose(record, _kernel_from_dict(facts["kernel"]), facts["gaps"], internal=True), **numbers)
 
 
 def _kernel_to_dict(kernel: Kernel) -> dict[str, Any]:
@@ -129,5 +136,16 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _as_array(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, list) and value and isinstance(value[0], int | float) else value
+def _plain_labels(labels: Labels | None) -> list[Any] | None:
+    if labels is None:
+        return None
+    return [one if isinstance(one, str | int | float | None) else str(one) for one in labels]
+
+
+def _marked(value: Any) -> Any:
+    """An array told from a list."""
+    return {"array": value} if isinstance(value, np.ndarray) else value
+
+
+def _unmarked(value: Any) -> Any:
+    return np.asarray(value["array"]) if isinstance(value, dict) and list(value) == ["array"] else value

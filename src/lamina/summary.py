@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .prediction import weighted_quantiles
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .posterior import Posterior
 
 #: Rows in conflict that are written out one by one.
@@ -16,31 +20,42 @@ SHOWN = 10
 def describe(posterior: Posterior) -> str:
     """Method and convergence, parameters, how far the inputs moved and shrank, and dates in conflict."""
     record, facts = posterior.record, posterior.diagnostics
-    lines = [f"{facts['method']} fit of {len(record)} rows, {facts['seconds']:.2f} s", _state(facts), ""]
+    lines = [
+        f"{facts['method']}{_engine(facts)} fit of {len(record)} rows, {facts['seconds']:.2f} s",
+        _state(facts),
+        "",
+    ]
     theta = posterior.theta
     if len(theta.columns):
         lines.append("parameter      mean        sd        5 %       95 %")
-        for name, values in theta.items():
-            low, high = np.quantile(values, [0.05, 0.95])
-            lines.append(f"{name:<10} {values.mean():>9.4g} {values.std(ddof=0):>9.3g} {low:>10.4g} {high:>10.4g}")
+        values, weight = theta.to_numpy(), posterior.draws.weight
+        mean = weight @ values
+        sd = np.sqrt(weight @ (values - mean) ** 2)
+        low, high = weighted_quantiles(values, weight, (0.05, 0.95))
+        for name, *numbers in zip(theta.columns, mean, sd, low, high, strict=True):
+            lines.append("{:<10} {:>9.4g} {:>9.3g} {:>10.4g} {:>10.4g}".format(name, *numbers))
         lines.append("")
+    if facts["method"] in ("gp", "nigp"):
+        lines.append("inputs: taken as measured; the known order is not used")
+        return "\n".join(lines)
     inputs = posterior.inputs()
     uncertain = ~record.exact
-    if uncertain.any() and facts["method"] not in ("gp", "nigp"):
+    if uncertain.any():
         moved = (inputs["mean"] - inputs["t"]).abs()[uncertain]
         kept = (inputs["sd"] / inputs["t_sd"])[uncertain].median()
-        unit = f" {record.t_unit}" if record.t_unit else ""
         lines.append(
-            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact; moved by {moved.median():.3g}{unit} (median), "
-            f"{moved.max():.3g}{unit} at most; standard deviations are {kept:.0%} of those reported (median)"
+            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact; moved by {moved.median():.3g} "
+            f"(median), {moved.max():.3g} at most; standard deviations are {kept:.0%} of those reported (median)"
         )
     lines.extend(_conflicts(posterior, facts["conflicts"], inputs))
     return "\n".join(lines)
 
 
-def _state(facts: dict) -> str:
-    if facts["interrupted"]:
-        return "INTERRUPTED: what there was is kept"
+def _engine(facts: dict[str, Any]) -> str:
+    return " (dense engine)" if facts.get("engine") == "dense" else ""
+
+
+def _state(facts: dict[str, Any]) -> str:
     evidence = [
         f"{label} {facts[key]:.4g}"
         for key, label in (
@@ -53,21 +68,23 @@ def _state(facts: dict) -> str:
         )
         if key in facts
     ]
-    return f"{'converged' if facts['converged'] else 'NOT CONVERGED'}: {', '.join(evidence)}"
+    state = "converged" if facts["converged"] else "NOT CONVERGED"
+    return f"{'INTERRUPTED' if facts['interrupted'] else state}: {', '.join(evidence)}"
 
 
-def _conflicts(posterior: Posterior, rows: list[int], inputs) -> list[str]:
+def _conflicts(posterior: Posterior, rows: list[int], inputs: pd.DataFrame) -> list[str]:
     if not rows:
         return ["no date is in conflict with the order or the curve"]
     record = posterior.record
     lines = [
-        f"{len(rows)} date{'s' if len(rows) > 1 else ''} in conflict with the order or the curve (moved by more than 3 sd):"
+        f"{len(rows)} date{'s' if len(rows) > 1 else ''} in conflict with the order or the curve "
+        "(moved by more than 3 sd):"
     ]
     for row in rows[:SHOWN]:
         name = "" if record.label is None or record.label[row] is None else f" ({record.label[row]})"
         lines.append(
             f"  row {row}{name}: dated {record.t[row]:g} ± {record.t_sd[row]:g}, "
-            f"posterior {inputs['mean'][row]:g} ± {inputs['sd'][row]:.3g}"
+            f"posterior {inputs['mean'][row]:.6g} ± {inputs['sd'][row]:.3g}"
         )
     if len(rows) > SHOWN:
         lines.append(f"  and {len(rows) - SHOWN} more: see diagnostics['conflicts']")

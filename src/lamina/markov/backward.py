@@ -7,7 +7,7 @@ comes from one pass from the end. With it, the likelihood as a function of one i
 
 Lam is kept as a root G with Lam = G G', and eta as h with eta = G h, because joining b with a predicted state N(m, P)
 is then d scalar steps in which every term is positive: see ``join``. Lam may be singular: one measurement says nothing
-of the slope. Columns of G for which nothing is left are zero.
+of the slope.
 """
 
 from __future__ import annotations
@@ -62,49 +62,38 @@ def step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both):
 
 @njit(**INLINE)
 def factorise(Lam, eta, G, h, dims, columns):
-    """Lam = G G' and eta = G h, the best-known direction first.
+    """Lam = G G' and eta = G h, the best-known state first: otherwise a pivot that is all rounding spoils the rest.
 
-    Rounding leaves Lam indefinite where it should be singular. Without the exchange of rows a pivot that is all rounding
-    would spoil the others; and no entry may be larger than a positive definite Lam allows.
+    Rounding can leave nothing, or less, of a pivot where Lam should be singular. It is then raised to the size of the
+    rounding, so that eta is still G h, and takes no part in the others.
     """
     d, C = len(dims), len(columns)
     S, rest = zeros(dims, dims), zeros(dims, columns)
     copy(Lam, S, dims, dims)
     copy(eta, rest, dims, columns)
-    floor = 0.0
     for k in range(d):
         p = 0
         for i in range(1, d):
             if S[i, i] > S[p, p]:
                 p = i
-        pivot = S[p, p]
-        if k == 0:
-            floor = 1e-30 * pivot
-        if not pivot > floor:
-            for i in range(d):
-                G[i, k] = 0.0
-            for c in range(C):
-                h[k, c] = 0.0
-            continue
-        root = math.sqrt(pivot)
-        inverse = 1.0 / root
+        rounding = 1e-16 * Lam[p, p]
+        sound = S[p, p] > 8.0 * rounding
+        root = math.sqrt(max(S[p, p], rounding))
+        inverse = 1.0 / root if root > 0.0 else 0.0
         for i in range(d):
-            G[i, k] = S[i, p] * inverse
-            most = max(S[i, i], 0.0) + 1e-15 * Lam[i, i]
-            if G[i, k] * G[i, k] > most:
-                G[i, k] = math.copysign(math.sqrt(most), G[i, k])
+            G[i, k] = S[i, p] * inverse if sound else 0.0
         G[p, k] = root
         for c in range(C):
             h[k, c] = rest[p, c] * inverse
-            for i in range(d):
-                rest[i, c] -= G[i, k] * h[k, c]
-            rest[p, c] = 0.0
         for i in range(d):
+            for c in range(C):
+                rest[i, c] -= G[i, k] * h[k, c]
             for j in range(i + 1):
                 S[i, j] -= G[i, k] * G[j, k]
                 S[j, i] = S[i, j]
         for i in range(d):
             S[i, p] = S[p, i] = 0.0
+        S[p, p] = -math.inf  # done
 
 
 @njit(**INLINE)
@@ -155,25 +144,32 @@ def join(m, P, G, h, dims):
 
 
 @njit(**INLINE)
-def _move_reference(reference, Lam, eta, A, delta, quadratic, dims, columns):
-    """Make b a function of x_next - A (reference h): A (reference h) is reference h + delta.
+def _integrate_constant(before, A, Q, B, eta, reference, quadratic, dims, columns):
+    """What ``step_back`` does to the constant of b, and to eta where the reference r of a column is not 0.
 
-    eta <- eta - Lam delta, and the constant takes what that leaves.
+    With R = (I + Lam Q)^-1 Lam and s = (I + Lam Q)^-1 eta, which the step left in B, and delta = A r h - r h:
+
+        quadratic -= eta' Q s + delta' s + s' delta - delta' R delta,   eta <- A' (s - R delta)
     """
     d, C = len(dims), len(columns)
-    for c in range(C):
-        for a in range(d):
+    delta, R_delta, Qs = zeros(dims, columns), zeros(dims, columns), zeros(dims, columns)
+    for a in range(d):
+        for c in range(C):
             delta[a, c] = reference[c] * (A[a, 0] - (1.0 if a == 0 else 0.0))
+    for a in range(d):
+        for c in range(C):
+            for k in range(d):
+                Qs[a, c] += Q[a, k] * B[k, d + c]
+                R_delta[a, c] += B[a, k] * delta[k, c]
     for c in range(C):
         for v in range(C):
             for a in range(d):
-                quadratic[c, v] -= eta[a, c] * delta[a, v] + eta[a, v] * delta[a, c]
-                for b in range(d):
-                    quadratic[c, v] += delta[a, c] * Lam[a, b] * delta[b, v]
-    for c in range(C):
-        for a in range(d):
-            for b in range(d):
-                eta[a, c] -= Lam[a, b] * delta[b, c]
+                quadratic[c, v] -= before[a, c] * Qs[a, v] + delta[a, v] * B[a, d + c]
+                quadratic[c, v] -= delta[a, c] * (B[a, d + v] - R_delta[a, v])
+    for a in range(d):
+        for c in range(C):
+            for k in range(d):
+                eta[a, c] -= A[k, a] * R_delta[k, c]
 
 
 @njit(**COMPILED)
@@ -186,7 +182,7 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, reference, Gs, hs):
     """
     N, d, C = len(tau), len(dims), len(columns)
     constants = np.zeros((N, C, C + 1))
-    Lam, eta, h, delta = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns), zeros(dims, columns)
+    Lam, eta, before = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns)
     A, Q, M, B, work = (
         zeros(dims, dims),
         zeros(dims, dims),
@@ -194,26 +190,12 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, reference, Gs, hs):
         zeros(dims, both),
         zeros(dims, dims),
     )
-    z, Qs = zeros(columns, (0,)), zeros(dims, columns)
-    quadratic, log_part = zeros(columns, columns), 0.0
+    z, quadratic, log_part = zeros(columns, (0,)), zeros(columns, columns), 0.0
     for i in range(N - 1, -1, -1):
         if i < N - 1:
-            dt = tau[i + 1] - tau[i]
-            fill(blocks, dt, A, Q, 0)
-            mix(blocks, A, Q, dims)
-            _move_reference(reference, Lam, eta, A, delta, quadratic, dims, columns)
-            copy(eta, h, dims, columns)
-            log_part -= 0.5 * step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both)
-            # eta' Q (I + Lam Q)^-1 eta is what the step integrates out
-            for c in range(C):
-                for a in range(d):
-                    Qs[a, c] = 0.0
-                    for k in range(d):
-                        Qs[a, c] += Q[a, k] * B[k, d + c]
-            for c in range(C):
-                for v in range(C):
-                    for a in range(d):
-                        quadratic[c, v] -= h[a, c] * Qs[a, v]
+            copy(eta, before, dims, columns)
+            log_part -= 0.5 * step_back(blocks, tau[i + 1] - tau[i], Lam, eta, A, Q, M, B, work, dims, columns, both)
+            _integrate_constant(before, A, Q, B, eta, reference, quadratic, dims, columns)
         for c in range(C):
             z[c, 0] = Z[i, c] - reference[c]
         observe(z[:, 0], y_var[i], Lam, eta, columns)

@@ -31,6 +31,12 @@ def predict(blocks, dt, m, P, A, Q, work, dims, columns):
     """m <- A m, P <- A P A' + Q, with A and Q of the step dt, which stay in A and Q."""
     fill(blocks, dt, A, Q, 0)
     mix(blocks, A, Q, dims)
+    propagate(m, P, A, Q, work, dims, columns)
+
+
+@njit(**INLINE)
+def propagate(m, P, A, Q, work, dims, columns):
+    """m <- A m, P <- A P A' + Q."""
     congruence(P, A, work, P, dims)
     for i in range(len(dims)):
         for j in range(len(dims)):

@@ -31,17 +31,24 @@ from ..stack import (
     zeros,
 )
 from ..statespace import fill, mix, start, tangent, unmix_adjoint
-from .filter import add_products, predict, stationary, update
+from .filter import add_products, propagate, stationary, update
 
 
 def new_store(N: int, d: int, C: int) -> tuple[np.ndarray, np.ndarray]:
     """Room for what the forward pass keeps of each row, and for what the reverse pass returns for it.
 
-    Kept: S, e (C), the filtered mean (d, C) and covariance (d, d). Returned: d_tau, d_var, d_Z (C).
+    Kept: S, e (C), the filtered mean (d, C) and covariance (d, d), and A and Q (d, d) of the step to it, block by block.
+    Returned: d_tau, d_var, d_Z (C).
     NumPy asks the system for large pages; with the small ones of compiled code, making them would cost as much as
     the filter itself.
     """
-    return np.empty((N, 1 + C + d * C + d * d)), np.empty((N, 2 + C))
+    return np.empty((N, store_width.py_func(d, C))), np.empty((N, 2 + C))
+
+
+@njit(**INLINE)
+def store_width(d, C):
+    """Numbers that the forward pass keeps of a row."""
+    return 1 + C + d * C + 3 * d * d
 
 
 @njit(**INLINE)
@@ -67,6 +74,26 @@ def _restore(row, m, P, dims, columns):
             P[i, j] = row[1 + C + d * C + i * d + j]
 
 
+@njit(**INLINE)
+def _save_step(row, A, Q, dims, columns):
+    d, C = len(dims), len(columns)
+    at = 1 + C + d * C + d * d
+    for i in range(d):
+        for j in range(d):
+            row[at + i * d + j] = A[i, j]
+            row[at + d * d + i * d + j] = Q[i, j]
+
+
+@njit(**INLINE)
+def _restore_step(row, A, Q, dims, columns):
+    d, C = len(dims), len(columns)
+    at = 1 + C + d * C + d * d
+    for i in range(d):
+        for j in range(d):
+            A[i, j] = row[at + i * d + j]
+            Q[i, j] = row[at + d * d + i * d + j]
+
+
 @njit(**COMPILED)
 def forward(blocks, dims, columns, tau, Z, y_var, store):
     """The filter, keeping each row in ``store``. Returns sum log S and E (C, C)."""
@@ -77,7 +104,10 @@ def forward(blocks, dims, columns, tau, Z, y_var, store):
     log_det = 0.0
     for i in range(len(tau)):
         if i > 0:
-            predict(blocks, tau[i] - tau[i - 1], m, P, A, Q, work, dims, columns)
+            fill(blocks, tau[i] - tau[i - 1], A, Q, 0)
+            _save_step(store[i], A, Q, dims, columns)
+            mix(blocks, A, Q, dims)
+            propagate(m, P, A, Q, work, dims, columns)
         S = update(Z[i], y_var[i], m, P, e, dims, columns)
         log_det += math.log(S)
         add_products(products, e, S, columns)
@@ -163,7 +193,7 @@ def reverse(blocks, dims, columns, tau, y_var, W, store, out):
         # the step from row i - 1
         dt = tau[i] - tau[i - 1]
         _restore(store[i - 1], before_m, before_P, dims, columns)
-        fill(blocks, dt, A, Q, 0)
+        _restore_step(store[i], A, Q, dims, columns)
         copy(A, mixed_A, dims, dims)
         copy(Q, mixed_Q, dims, dims)
         mix(blocks, mixed_A, mixed_Q, dims)

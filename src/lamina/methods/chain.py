@@ -21,7 +21,7 @@ from ..markov.filter import log_likelihood_terms
 from ..stack import FAST, INLINE
 from ..statespace import rebuild
 from ..trend import integrate
-from .sweep import Prior, Rows, Tuning, Work, sweep
+from .sweep import Prior, Tuning, Work, sweep
 
 #: Acceptance rate that the joint moves of theta are tuned to.
 JOINT_TARGET = 0.3
@@ -60,7 +60,7 @@ class State(NamedTuple):
     covariance: np.ndarray  #: (J, J)
     root: np.ndarray  #: (J, J) its Cholesky factor, as proposals use it
     steps: np.ndarray  #: (4,) scale of the joint move, steps of alpha, t_scale and spread
-    count: np.ndarray  #: (2,) rounds so far, in all and in this warm-up
+    rounds: np.ndarray  #: (2,) in all, and in this part of the warm-up
     work: Work
     Z: np.ndarray  #: (N, C)
     y_var: np.ndarray  #: (N,)
@@ -83,7 +83,7 @@ def _gap_prior(model, phi):
 
 @njit(**FAST)
 def _collapsed(blocks, dims, columns, model, state, phi, parameters):
-    """log p(y | tau, phi) up to a constant, trend coefficients integrated out; with the root and whitened b of those."""
+    """log p(y | tau, phi) up to a constant, trend coefficients integrated out; and their root and whitened b."""
     for b in range(len(model.factors)):
         parameters[b, 0] = model.factors[b] * math.exp(-phi[2 * b])
         parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
@@ -248,15 +248,15 @@ def _move_theta(blocks, dims, columns, rows, model, state, moves, rate, rng):
 def _learn(model, state, rate):
     """Warm-up: follow the mean and covariance of the joint parameters."""
     J = len(model.joint)
-    state.count[1] += 1
-    share = 1.0 / (state.count[1] + 10.0)
+    state.rounds[1] += 1
+    share = 1.0 / (state.rounds[1] + 10.0)
     for j in range(J):
         state.mean[j] += share * (state.phi[model.joint[j]] - state.mean[j])
     for j in range(J):
         for k in range(J):
             product = (state.phi[model.joint[j]] - state.mean[j]) * (state.phi[model.joint[k]] - state.mean[k])
             state.covariance[j, k] += share * (product - state.covariance[j, k])
-    if state.count[1] % 25 != 0 or state.count[1] < 100:
+    if state.rounds[1] % 25 != 0 or state.rounds[1] < 100:
         return
     for j in range(J):
         for i in range(j, J):
@@ -331,13 +331,14 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
 
     ``adapt`` says whether this is warm-up. ``both`` is a tuple of length d + 1.
     """
+    P = len(state.phi)
     parameters = np.empty((len(model.factors), 2))
     kept = 0
     for k in range(rounds):
-        state.count[0] += 1
+        state.rounds[0] += 1
         rate = 0.0
         if adapt:
-            rate = 2.0 / (state.count[1] + 4.0) ** 0.6
+            rate = 2.0 / (state.rounds[1] + 4.0) ** 0.6
         _move_theta(blocks, dims, columns, rows, model, state, moves, rate, rng)
         if adapt:
             _learn(model, state, rate)
@@ -349,10 +350,10 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
             parameters[b, 0] = model.factors[b] * math.exp(-state.phi[2 * b])
             parameters[b, 1] = math.exp(2.0 * state.phi[2 * b + 1])
         here = rebuild(blocks, parameters, 0)
-        way = 1 if state.count[0] % 2 == 0 else -1
+        way = 1 if state.rounds[0] % 2 == 0 else -1
         sweep(
-            here, dims, both, rows, _gap_prior(model, state.phi), state.tuning, rate, state.work, state.tau, state.order,
-            state.beta, math.exp(state.phi[len(state.phi) - 2]), math.exp(state.phi[len(state.phi) - 1]), way, rng,
+            here, dims, both, rows, _gap_prior(model, state.phi), state.tuning, rate, state.work, state.tau,
+            state.order, state.beta, math.exp(state.phi[P - 2]), math.exp(state.phi[P - 1]), way, rng,
         )  # fmt: skip
         if (k + 1) % thin == 0:
             taus[kept] = state.tau

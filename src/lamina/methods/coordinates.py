@@ -14,6 +14,7 @@ Each sequence falls into runs of uncertain rows between exact ones. With gaps g 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def make_plan(problem: Problem) -> Plan:
             runs.append((OPEN, 0.0, 0.0, [int(row)]))
     for _, rows in record.sequences:
         edges = [-1, *np.flatnonzero(record.exact[rows]).tolist(), len(rows)]
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in pairwise(edges):
             inside = rows[low + 1 : high].tolist()
             if not inside:
                 continue
@@ -80,12 +81,12 @@ def lay(plan, x, tau):
             total = math.exp(-top)
             for i in range(a, b):
                 total += math.exp(x[i] - top)
-            log_jacobian += (b - a) * math.log(room) - top - math.log(total)
+            log_total = top + math.log(total)
+            log_jacobian += (b - a) * math.log(room) - log_total
             place = plan.floor[k]
             for i in range(a, b):
-                share = math.exp(x[i] - top) / total
-                log_jacobian += math.log(share)
-                place += room * share
+                log_jacobian += x[i] - log_total
+                place += room * math.exp(x[i] - top) / total
                 tau[plan.rows[i]] = place
         elif kind == BELOW:
             place = plan.ceiling[k]

@@ -24,7 +24,7 @@ def run(problem: Problem, seed: int = 0, starts: int = 5) -> Draws:
         "seconds": time.perf_counter() - began,
         "objective": best.value,
         "evaluations": best.evaluations,
-        "converged": bool(np.isfinite(best.value)),
-        "interrupted": False,
+        "converged": best.converged,
+        "interrupted": best.interrupted,
     }
     return Draws.equal(tau[None], best.phi[None], diagnostics=diagnostics)

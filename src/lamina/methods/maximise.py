@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from .. import dense
+from ..errors import KernelError
 from ..problem import Problem
 from ..stack import FAST
 from .starts import starting_phi
@@ -18,12 +20,18 @@ from .target import likelihood, make_target, parameters_prior
 Array = np.ndarray
 
 
+#: Stands for infinity, with which the line search cannot reckon.
+NOWHERE = 1e100
+
+
 class Optimum(NamedTuple):
     """Where the climb ended."""
 
     phi: Array
     value: float
     evaluations: int
+    converged: bool  #: the best climb ended at a summit
+    interrupted: bool
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -64,18 +72,26 @@ def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]
 
     def objective(x: Array) -> tuple[float, Array]:
         phi[unknown] = x
-        value, gradient = density(phi)
-        return -value, -gradient[unknown]
+        try:
+            value, gradient = density(phi)
+        except KernelError:  # no covariance matrix there: the climb turns back
+            value, gradient = math.nan, phi
+        return (-value, -gradient[unknown]) if math.isfinite(value) else (NOWHERE, np.zeros(len(x)))
 
     # A length of 10^±8 spans is as good as zero or infinity, and keeps the climb from overflow.
     bounds = [(m - 18.0, m + 18.0) for m in problem.prior_mean[unknown]]
-    best, evaluations = Optimum(starts[0], density(starts[0])[0], 0), 1
-    for start in starts if len(unknown) > 0 else []:
-        found = minimize(objective, start[unknown], jac=True, method="L-BFGS-B", bounds=bounds)
-        evaluations += found.nfev
-        if -found.fun > best.value:
-            phi[unknown] = found.x
-            best = Optimum(phi.copy(), -float(found.fun), 0)
+    if len(unknown) == 0:
+        return Optimum(phi, density(phi)[0], 1, True, False)
+    best, evaluations = Optimum(phi.copy(), -objective(phi[unknown])[0], 1, False, False), 1
+    try:
+        for start in starts:
+            found = minimize(objective, start[unknown], jac=True, method="L-BFGS-B", bounds=bounds)
+            evaluations += found.nfev
+            if -found.fun >= best.value:
+                phi[unknown] = found.x
+                best = Optimum(phi.copy(), -float(found.fun), 0, bool(found.success and found.fun < NOWHERE), False)
+    except KeyboardInterrupt:
+        best = best._replace(interrupted=True)
     return best._replace(evaluations=evaluations)
 
 

@@ -1,9 +1,9 @@
 """nigp: the noisy-input Gaussian process of McHutchon & Rasmussen (2011).
 
 An input error moves a point along the slope of the curve, so it is added to the output variance as f'(t)² t_var, with
-f' the slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Undamped, that often
-cycles; the slopes are moved a part of the way only, and for large input errors there may be no fixed point at all,
-which is reported.
+f' the slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Undamped, that
+often cycles; the slopes are moved a part of the way only, and for large input errors there may be no fixed point at
+all, which is reported.
 """
 
 from __future__ import annotations
@@ -35,13 +35,17 @@ def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) 
     slopes = np.zeros(len(tau))
     change = np.inf
     steps = 0
-    while steps < max_steps and change > TOLERANCE:
-        extra = slopes**2 * t_var
-        best = maximise(problem, tau, extra, [best.phi])
-        found = _slopes(problem, best.phi, extra)
-        change = float(np.abs(found - slopes).max() / max(np.abs(found).max(), 1e-300))
-        slopes = slopes + STEP * (found - slopes)
-        steps += 1
+    try:
+        while steps < max_steps and change > TOLERANCE and not best.interrupted:
+            extra = slopes**2 * t_var
+            best = maximise(problem, tau, extra, [best.phi])
+            found = _slopes(problem, best.phi, extra)
+            change = float(np.abs(found - slopes).max() / max(np.abs(found).max(), 1e-300))
+            slopes = slopes + STEP * (found - slopes)
+            steps += 1
+        interrupted = best.interrupted
+    except KeyboardInterrupt:
+        interrupted = True
     extra = slopes**2 * t_var
     best = maximise(problem, tau, extra, [best.phi])
     diagnostics = {
@@ -50,8 +54,8 @@ def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) 
         "objective": best.value,
         "steps": steps,
         "last_change": change,
-        "converged": bool(change <= TOLERANCE),
-        "interrupted": False,
+        "converged": bool(change <= TOLERANCE and best.converged),
+        "interrupted": interrupted,
     }
     return Draws.equal(tau[None], best.phi[None], extra_var=extra, diagnostics=diagnostics)
 

@@ -1,8 +1,9 @@
 """npv: the paper's method, non-parametric variational inference (Gershman, Hoffman & Blei 2012) on (start, log-gaps).
 
-The means climb the first-order objective together with the parameters, the variances the second-order one, in turn. A step of
-the means is shortened until the second-order objective F rises, so F rises at every outer step. Of several random starts the
-best F wins. Prediction averages over Q ("mixture"), or puts in the expected inputs ("plugin", as the paper does).
+The means climb the first-order objective together with the parameters, the variances the second-order one, in turn. A
+step of the means is shortened until the second-order objective F rises, so F rises at every outer step. Of several
+random starts the best F wins. Prediction averages over Q ("mixture"), or puts in the expected inputs ("plugin", as the
+paper does).
 
 Exact rows inside a sequence are treated as measured with a very small error, so that all gaps stay unconstrained.
 """
@@ -31,6 +32,8 @@ Array = np.ndarray
 
 #: Outer steps stop when F rises by less than this.
 TOLERANCE = 1e-2
+#: Log-gaps vary by at most a factor of e: beyond that a second-order expansion means nothing.
+LARGEST_LOG_VARIANCE = 0.0
 #: Error given to exact rows of a sequence, as a part of the smallest uncertain one.
 NEARLY_EXACT = 1e-3
 
@@ -138,7 +141,7 @@ class _Inference:
                 return 1e300, np.zeros(size)
             return -value, -(d_v * spread).ravel()
 
-        limits = [(-25.0, 4.0)] * size
+        limits = [(-25.0, LARGEST_LOG_VARIANCE)] * size
         for k, i in enumerate(np.tile(np.isin(np.arange(self.n), self.plan.first[:-1]), self.K)):
             if i:
                 limits[k] = (-60.0, 60.0)

@@ -1,11 +1,13 @@
 """nuts: the No-U-Turn sampler of nutpie on the same posterior as mcmc, with the O(N) gradient.
 
-The second, independent sampler: it shares the density with mcmc, and none of its moves.
+The second, independent sampler: it shares the density with mcmc, and none of its moves. Kernels that are not Markov run
+with the dense engine's gradient.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,10 @@ from ..convergence import effective_draws, r_hat
 from ..errors import MissingExtraError
 from ..problem import Problem
 from .coordinates import lay, make_plan, pull, unlay
+from .crew import ESS, FEWEST_DRAWS, R_HAT
 from .draws import Draws
-from .mcmc import ESS, R_HAT
 from .starts import starting_inputs, starting_phi
-from .target import log_density, make_target
+from .target import dense_log_density, log_density, make_target
 
 Array = np.ndarray
 
@@ -47,13 +49,16 @@ def run(
     def make_logp() -> Any:
         tau, phi = problem.rows.t.copy(), problem.start.copy()
         d_tau, d_phi = np.empty(rows), np.empty(len(phi))
-        blocks, dims, columns = problem.blocks, problem.dims, problem.columns
+        if problem.kernel.is_markov:
+            density = partial(log_density, problem.blocks, problem.dims, problem.columns, target)
+        else:
+            density = partial(dense_log_density, problem, target)
 
         def logp(x: Array) -> tuple[float, Array]:
             gradient = np.empty(size)
             phi[free] = x[n:]
             value = lay(plan, x[:n], tau)
-            value += log_density(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
+            value += density(tau, phi, d_tau, d_phi)
             pull(plan, x[:n], d_tau, True, gradient[:n])
             gradient[n:] = d_phi[free]
             return value, gradient
@@ -77,23 +82,44 @@ def run(
         size, make_logp, make_expand, [np.dtype("float64")] * 2, [(rows,), (len(problem.start),)], ["tau", "phi"],
         make_initial_point_fn=initial,
     )  # fmt: skip
+    wanted = max(draws // chains, FEWEST_DRAWS)
     trace = nutpie.sample(
-        model, draws=max(draws // chains, 4), tune=warmup, chains=chains, cores=cores, seed=seed, target_accept=target_accept,
-        progress_bar=False, save_warmup=False,
+        model, draws=wanted, tune=warmup, chains=chains, cores=cores, seed=seed,
+        target_accept=target_accept, progress_bar=False, save_warmup=True,
     )  # fmt: skip
-    tau, phi = trace.posterior["tau"].to_numpy(), trace.posterior["phi"].to_numpy()
-    watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, free]], axis=2)
-    worst, least = float(r_hat(watched).max()), float(effective_draws(watched).min())
+    tau, phi = _complete(trace.posterior)
+    interrupted = len(tau) < chains or tau.shape[1] < wanted
+    worst, least = np.nan, 0.0
+    if tau.shape[1] >= FEWEST_DRAWS:
+        watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, free]], axis=2)
+        worst, least = float(r_hat(watched).max(initial=1.0)), float(effective_draws(watched).min(initial=np.inf))
+    if tau.size == 0:  # interrupted in warm-up: where the chains are is all there is
+        tau, phi = (last[:, -1:] for last in _complete(trace.warmup_posterior))
+    if tau.size == 0:
+        tau, phi = problem.rows.t.copy()[None, None], problem.start.copy()[None, None]
+        lay(plan, initial(seed)[:n], tau[0, 0])
     divergent = int(trace.sample_stats["diverging"].to_numpy().sum())
     diagnostics = {
         "method": "nuts",
         "seconds": time.perf_counter() - began,
-        "chains": chains,
+        "chains": len(tau),
         "warmup": warmup,
         "r_hat": worst,
         "ess": least,
         "divergent": divergent,
-        "converged": worst <= R_HAT and least >= ESS and divergent == 0,
-        "interrupted": False,
+        "converged": not interrupted and worst <= R_HAT and least >= ESS and divergent == 0,
+        "interrupted": interrupted,
     }
-    return Draws.equal(tau.reshape(-1, rows), phi.reshape(-1, phi.shape[2]), chains=chains, diagnostics=diagnostics)
+    return Draws.equal(tau.reshape(-1, rows), phi.reshape(-1, phi.shape[2]), chains=len(tau), diagnostics=diagnostics)
+
+
+def _complete(group: Any) -> tuple[Array, Array]:
+    """tau (chains, n, N) and phi (chains, n, P) as far as all chains got that got anywhere.
+
+    nutpie stops at an interrupt and pads the chains that lag behind; some may not have begun.
+    """
+    tau, phi = group["tau"].to_numpy(), group["phi"].to_numpy()
+    lengths = np.isfinite(tau).all(axis=2).sum(axis=1)
+    begun = lengths > 0
+    n = int(lengths[begun].min(initial=tau.shape[1])) if begun.any() else 0
+    return tau[begun, :n], phi[begun, :n]

@@ -12,8 +12,8 @@ Array = np.ndarray
 def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 1.0) -> Array:
     """Inputs (N,) in internal time: the dates, shaken by ``jitter`` times their errors and put in order.
 
-    Within a sequence the shaken dates are replaced by their isotonic regression, which is as near as the order allows, with a
-    small slope added so that no two are equal; exact rows stay, and bound the others.
+    Within a sequence the shaken dates are replaced by their isotonic regression, which is as near as the order allows,
+    with a small slope added so that no two are equal; exact rows stay, and bound the others.
     """
     from scipy.optimize import isotonic_regression
 

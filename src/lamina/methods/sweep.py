@@ -4,7 +4,7 @@ Rows of several sequences, rows without order and exact rows interleave in time.
 merged order. At each it may propose
 
     exchange   the two rows at positions p and p+1, of different sequences, trade places
-    reflect    if one of the two is exact, the other jumps to its mirror image beyond it
+    reflect    if one of the two is exact, the other jumps to its mirror image beyond it and all that stand at its time
     move       the row at position p moves between its merged neighbours
     stretch    the gap after position p is scaled and everything later shifts along
 
@@ -12,8 +12,8 @@ Each leaves the posterior invariant, because which move is tried depends on the 
 ``backward`` says what later rows know; the filter then runs forward, and every decision is taken where the two meet.
 
 A sweep runs forwards or backwards in time (``way`` = +1 or -1, times negated): the process is reversible, and what
-cannot be stretched one way because exact rows lie ahead can be the other way. Under a linear trend, a stretch would change
-all later data, and is left out.
+cannot be stretched one way because exact rows lie ahead can be the other way. Under a linear trend, a stretch would
+change all later data, and is left out.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _spacing(rows, prior, work, tau, r, time, way, shift):
 
 @njit(**INLINE)
 def _at(blocks, dims, m, P, dt, z, y_var, first, m_out, P_out):
-    """Filter one row at distance dt after the state m, P, which stays; returns its log-density. The prior if ``first``."""
+    """Filter one row at distance dt after the state m, P, which stays (the prior, if ``first``): its log-density."""
     A, Q, work, e = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros((0,), (0,))
     data = zeros((0,), (0,))
     data[0, 0] = z
@@ -192,21 +192,72 @@ def _accept(rng, log_ratio):
     return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio
 
 
+@njit(**INLINE)
+def _last_traded(rows, work, p):
+    """The q such that the rows at positions p ... q may trade places, or -1.
+
+    Two uncertain rows may, and an uncertain row with all the exact ones that stand at one time next to it, after it or
+    before. None of them may be of its own sequence.
+    """
+    N, q = len(work.row), p + 1
+    if rows.t_var[work.row[p]] == 0.0:
+        if p > 0 and work.time[p - 1] == work.time[p]:
+            return -1
+        while q < N and work.time[q] == work.time[p] and rows.t_var[work.row[q]] == 0.0:
+            q += 1
+        if q == N or rows.t_var[work.row[q]] == 0.0:
+            return -1
+        mover = work.row[q]
+    else:
+        exact = rows.t_var[work.row[q]] == 0.0
+        while exact and q + 1 < N and work.time[q + 1] == work.time[q] and rows.t_var[work.row[q + 1]] == 0.0:
+            q += 1
+        mover = work.row[p]
+    if rows.sequence[mover] >= 0:
+        for k in range(p, q + 1):
+            if work.row[k] != mover and rows.sequence[work.row[k]] == rows.sequence[mover]:
+                return -1
+    return q
+
+
+@njit(**INLINE)
+def _place(rows, work, p, q, early, between, late, beta, y_scale, way):
+    """Give the rows at positions p ... q these times, and the data that belong to them."""
+    for k in range(p, q + 1):
+        _set(rows, work, k, work.row[k], early if k == p else (late if k == q else between), beta, y_scale, way)
+
+
+@njit(**FAST)
+def _through(blocks, dims, work, m, P, p, q, shift):
+    """log-density of the rows at positions p ... q and of everything later, after the state m, P, which stays."""
+    m1, P1 = zeros(dims, (0,)), zeros(dims, dims)
+    copy(m, m1, dims, (0,))
+    copy(P, P1, dims, dims)
+    before, value = work.time[p - 1] if p > 0 else 0.0, 0.0
+    for k in range(p, q + 1):
+        here = work.time[k] + (shift if k > p else 0.0)
+        value += _at(blocks, dims, m1, P1, here - before, work.z[k, 0], work.y_var[k], k == 0, m1, P1)
+        before = here
+    if q + 1 < len(work.time):
+        value += _onward(blocks, dims, m1, P1, work.time[q + 1] + shift - before, work.LD[q + 1], work.h[q + 1])
+    return value
+
+
 @njit(**FAST)
 def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng):
-    """Exchange or reflect the rows at positions p and p + 1. Position p is already shifted, later ones are not."""
-    N = len(tau)
-    first, last = work.row[p], work.row[p + 1]
-    if rows.sequence[first] >= 0 and rows.sequence[first] == rows.sequence[last]:
+    """Exchange or reflect the rows at positions p ... q. Position p is already shifted, later ones are not."""
+    N, q = len(tau), _last_traded(rows, work, p)
+    if q < 0:
         return
+    first, last = work.row[p], work.row[q]
     exact_first, exact_last = rows.t_var[first] == 0.0, rows.t_var[last] == 0.0
-    if exact_first and exact_last:
-        return
-    early, late = work.time[p], work.time[p + 1] + shift
+    old_early, old_late = work.time[p], work.time[q]
+    early, late = old_early, old_late + shift
+    between = late if exact_last else early
     new_early, new_late = early, late
     if exact_last:  # the other jumps over it
         new_early, new_late = late, 2.0 * late - early
-        if p + 2 < N and not new_late < work.time[p + 2] + shift:
+        if q + 1 < N and not new_late < work.time[q + 1] + shift:
             return
     elif exact_first:
         new_early, new_late = 2.0 * early - late, early
@@ -224,35 +275,25 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
         ratio -= _spacing(rows, prior, work, tau, last, late, way, shift)
     if not ratio > -math.inf:
         return
-    m1, P1, m2, P2 = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
-    before = work.time[p - 1] if p > 0 else 0.0
-    after = work.time[p + 2] + shift if p + 2 < N else 0.0
-    for side in range(2):
-        if side == 0:
-            a, b, row_a, row_b, sign = early, late, first, last, -1.0
-        else:
-            a, b, row_a, row_b, sign = new_early, new_late, last, first, 1.0
-        scale = y_scale * y_scale
-        z_a, z_b = _data(rows, row_a, beta, way * a), _data(rows, row_b, beta, way * b)
-        value = _at(blocks, dims, m, P, a - before, z_a, rows.y_var[row_a] * scale, p == 0, m1, P1)
-        value += _at(blocks, dims, m1, P1, b - a, z_b, rows.y_var[row_b] * scale, False, m2, P2)
-        if p + 2 < N:
-            value += _onward(blocks, dims, m2, P2, after - b, work.LD[p + 2], work.h[p + 2])
-        ratio += sign * value
+    ratio -= _through(blocks, dims, work, m, P, p, q, shift)
+    work.row[p], work.row[q] = last, first
+    _place(rows, work, p, q, new_early, between, new_late - shift, beta, y_scale, way)
+    ratio += _through(blocks, dims, work, m, P, p, q, shift)
     if not _accept(rng, ratio):
+        work.row[p], work.row[q] = first, last
+        _place(rows, work, p, q, old_early, between, old_late, beta, y_scale, way)
         return
-    _set(rows, work, p, last, new_early, beta, y_scale, way)
-    _set(rows, work, p + 1, first, new_late - shift, beta, y_scale, way)
-    tau[last], tau[first] = way * new_early, way * (new_late - shift)
+    tau[last], tau[first] = way * work.time[p], way * work.time[q]
     Lam, eta, B = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, both)
-    if p + 2 < N:
-        expand(work.LD[p + 2], work.h[p + 2], Lam, B, dims, ())
+    if q + 1 < N:
+        expand(work.LD[q + 1], work.h[q + 1], Lam, B, dims, ())
         for i in range(len(dims)):
             eta[i, 0] = B[i, len(dims)]
-    _look_back(blocks, dims, both, p + 1, Lam, eta, work)
-    _sum_up(rows, work, p + 1, way)
-    _note_ends(rows, work, first, new_late - shift, way)
-    _note_ends(rows, work, last, new_early, way)
+    for k in range(q, p, -1):
+        _look_back(blocks, dims, both, k, Lam, eta, work)
+        _sum_up(rows, work, k, way)
+    _note_ends(rows, work, first, work.time[q], way)
+    _note_ends(rows, work, last, work.time[p], way)
 
 
 @njit(**INLINE)

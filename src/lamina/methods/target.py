@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .. import dense
+from ..errors import KernelError
 from ..gaps import log_density as gap_log_density
-from ..markov.gradient import forward, reverse
+from ..markov.gradient import forward, reverse, store_width
 from ..problem import Problem
 from ..stack import FAST
 from ..statespace import rebuild
@@ -63,7 +65,7 @@ def make_target(problem: Problem) -> Target:
 
 @njit(**FAST)
 def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
-    """log p(y | tau, phi) up to a constant, trend integrated out; its gradient is added to d_tau (N,) and d_phi (P,)."""
+    """log p(y | tau, phi) up to a constant, trend integrated out; gradients are added to d_tau (N,) and d_phi (P,)."""
     rows = target.rows
     N, C, d, P = len(tau), len(columns), len(dims), len(phi)
     order = np.argsort(tau)
@@ -80,7 +82,7 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
         parameters[b, 0] = target.factors[b] * math.exp(-phi[2 * b])
         parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
     there = rebuild(blocks, parameters, 0)
-    store, out = np.empty((N, 1 + C + d * C + d * d)), np.empty((N, 2 + C))
+    store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
     log_det, E = forward(there, dims, columns, time, Z, y_var, store)
     value, root, whitened = integrate(E + target.trend_prior)
     W = np.zeros((C, C))
@@ -162,11 +164,33 @@ def parameters_prior(target, phi, d_phi):
 
 
 @njit(nogil=True, cache=True, **FAST)
+def log_prior(target, tau, phi, d_tau, d_phi):
+    """Dates, gaps and parameters: the log-posterior without the likelihood; gradients are added to d_tau and d_phi."""
+    value = dates(target, tau, phi, d_tau, d_phi)
+    value += spacing(target, tau, phi, d_tau, d_phi)
+    return value + parameters_prior(target, phi, d_phi)
+
+
+@njit(nogil=True, cache=True, **FAST)
 def log_density(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
     """The log-posterior at (tau, phi), up to a constant; writes its gradient to d_tau (N,) and d_phi (P,)."""
     d_tau[:] = 0.0
     d_phi[:] = 0.0
     value = likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
-    value += dates(target, tau, phi, d_tau, d_phi)
-    value += spacing(target, tau, phi, d_tau, d_phi)
-    return value + parameters_prior(target, phi, d_phi)
+    return value + log_prior(target, tau, phi, d_tau, d_phi)
+
+
+def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, d_tau: Array, d_phi: Array) -> float:
+    """``log_density`` on the dense engine, for any kernel: O(N³). -inf where the covariance matrix is singular."""
+    d_tau[:] = 0.0
+    d_phi[:] = 0.0
+    kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
+    y_var = problem.rows.y_var * math.exp(2.0 * phi[-1])
+    try:
+        value, d_inputs, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, problem.record.y, np.sqrt(y_var))
+    except KernelError:
+        return -math.inf
+    d_tau += d_inputs
+    d_phi[: problem.n_kernel] += d_theta
+    d_phi[-1] += 2.0 * float(d_y_var @ y_var)
+    return value + log_prior(target, tau, phi, d_tau, d_phi)

@@ -5,9 +5,11 @@ Q = (1/K) sum_k N(m_k, diag v_k) over the coordinates x = (start, log-gaps) of e
     F = E_Q log p(y | x) + E_Q log p(gaps) + E_Q log p(t | x) + H[Q]  + log p(phi),   to be maximised.
 
     first order     E g ~ (1/K) sum_k g(m_k)
-    second order    E g ~ (1/K) sum_k [ g(m_k) + ½ sum_j v_kj d²g/dx_j²(m_k) ],  with g = log p(y | x) + log p(gaps) + log-Jacobian
+    second order    E g ~ (1/K) sum_k [ g(m_k) + ½ sum_j v_kj d²g/dx_j²(m_k) ]
     dates           E (tau_i - t_i)² = (E tau_i - t_i)² + Var tau_i, both cumulative sums over the gaps: exact
     entropy         H[Q] >= -(1/K) sum_k log (1/K) sum_j N(m_k; m_j, V_k + V_j)
+
+where g(x) = log p(y | x) + log p(gaps) + log-Jacobian.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ def entropy_bound(m, v, d_m, d_v):
 
 @njit(nogil=True, cache=True, **FAST)
 def smooth_part(blocks, dims, columns, target, plan, x, phi, tau, d_x, d_phi):
-    """g(x) = log p(y | x) + log p(gaps) + log-Jacobian; writes d_x (n,), adds to d_phi (P,), leaves the inputs in tau."""
+    """g(x); writes d_x (n,), adds to d_phi (P,) and leaves the inputs in tau."""
     log_jacobian = lay(plan, x, tau)
     d_tau = np.zeros(len(tau))
     value = likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
@@ -145,7 +147,7 @@ def variance_part(plan, rows, m, v, curvature, t_scale, d_v):
 
 @njit(nogil=True, cache=True, **FAST)
 def interleaved_curvature(blocks, dims, target, plan, tau, x, phi, beta, out):
-    """d² log p(y | x) / dx_j² for each coordinate, trend coefficients held at beta: one directional pass each, O(N²)."""
+    """d² log p(y | x) / dx_j² for each coordinate, trend coefficients held at beta: N directional passes, O(N²)."""
     rows, N = target.rows, len(tau)
     order = np.argsort(tau)
     time, z, y_var, direction = np.empty(N), np.empty(N), np.empty(N), np.empty(N)

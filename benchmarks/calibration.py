@@ -1,0 +1,171 @@
+"""Simulation-based calibration of the samplers (Talts, Betancourt, Simpson, Vehtari & Gelman 2018, arXiv:1804.06788).
+
+Parameters are drawn from their priors, inputs, curve and measurements from the model, and the record is fitted with the
+same priors. If the sampler is right, the rank of the truth among L posterior draws is uniform on 0 ... L, for every
+quantity; a chi-square test says how far it is from that. The gap prior alone is improper, so that the first and last row of
+the record are exact: given the span, the spacing of the rows between is Dirichlet(alpha, ..., alpha).
+
+    python benchmarks/calibration.py [--method mcmc] [--repetitions 500] [--seed 0] [--json FILE] [--markdown FILE]
+
+``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio of the moves of the
+inputs is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio").
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2
+
+import lamina
+from lamina.methods import mcmc, nuts
+from lamina.methods.draws import Draws
+from lamina.methods.target import log_density, make_target
+from lamina.prediction import curves
+from lamina.problem import Problem, pose
+
+N, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.6, 0.3, 2.0
+PRIORS = {"length": (2.0, 1.5), "sd": (1.0, 1.5), "alpha": (3.0, 1.6)}
+AT = np.array([0.35 * SPAN, 1.1 * SPAN])
+#: Posterior draws, L, and bins of the chi-square test: L + 1 is a multiple of them.
+L, BINS = 63, 8
+#: Sweeps of mcmc, or draws of nuts, from one of the L to the next.
+THIN = {"mcmc": 64, "nuts": 4}
+WARMUP = {"mcmc": 300, "nuts": 300}
+
+HEALTHY = "return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio"
+PLANTED = {"ratio": "log_ratio - math.log(2.0)", "log-ratio": "0.5 * log_ratio"}
+
+
+class Truth(NamedTuple):
+    """What a record was made from."""
+
+    tau: np.ndarray  #: (N,)
+    theta: dict[str, float]
+    curve: np.ndarray  #: (len(AT),)
+
+
+def simulate(rng: np.random.Generator) -> tuple[Truth, Problem]:
+    """Draw parameters, inputs, curve and measurements; and pose the problem of finding them again."""
+    theta = {name: median * factor ** rng.standard_normal() for name, (median, factor) in PRIORS.items()}
+    median, factor = PRIORS["alpha"]
+    theta["alpha"] = 1.0 + (median - 1.0) * factor ** rng.standard_normal()
+    share = rng.dirichlet(np.full(N - 1, theta["alpha"]))
+    tau = SPAN * np.concatenate([[0.0], np.cumsum(share)])
+    tau[-1] = SPAN
+    kernel = lamina.Matern32(length=theta["length"], sd=theta["sd"])
+    time = np.concatenate([tau, AT])
+    covariance = kernel.covariance(np.abs(time[:, None] - time)) + LEVEL_SD**2
+    curve = rng.multivariate_normal(np.zeros(len(time)), covariance, method="cholesky")
+    t_sd = np.full(N, T_SD)
+    t_sd[[0, -1]] = 0.0
+    record = lamina.Record(
+        t=tau + t_sd * rng.standard_normal(N), t_sd=t_sd, y=curve[:N] + Y_SD * rng.standard_normal(N), y_sd=Y_SD
+    )
+    problem = pose(record, lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), priors=PRIORS)
+    # The floor belongs to spans that are not known. Here it would only tilt the prior of alpha.
+    return Truth(tau, theta, curve[N:]), replace(problem, floor=0.0)
+
+
+def sample(problem: Problem, method: str, seed: int) -> Draws:
+    """L draws that hardly depend on each other."""
+    if method == "mcmc":
+        # 63 draws cannot hold 400 effective ones: the chain always runs to its limit.
+        return mcmc.run(problem, seed, 1, draws=L, warmup=WARMUP["mcmc"], max_sweeps=L * THIN["mcmc"], cores=1)
+    draws = nuts.run(problem, seed, 1, draws=L * THIN["nuts"], warmup=WARMUP["nuts"], cores=1)
+    return Draws.equal(draws.tau[THIN["nuts"] - 1 :: THIN["nuts"]], draws.phi[THIN["nuts"] - 1 :: THIN["nuts"]])
+
+
+def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, np.ndarray]:
+    """What is ranked: some inputs, the parameters, the curve (S, len(AT)), and the log-posterior, which all enter."""
+    found = {f"tau {row}": problem.to_user(draws.tau)[:, row] for row in (1, 3, 6)}
+    found |= problem.to_theta(draws.phi)
+    found |= {f"f({at:g})": curve[:, k] for k, at in enumerate(AT)}
+    target, d_tau, d_phi = make_target(problem), np.empty(N), np.empty(draws.phi.shape[1])
+    found["log-posterior"] = np.array(
+        [
+            log_density(problem.blocks, problem.dims, problem.columns, target, tau, phi, d_tau, d_phi)
+            for tau, phi in zip(draws.tau, draws.phi, strict=True)
+        ]
+    )
+    return found
+
+
+def rank(method: str, seed: int) -> dict[str, int]:
+    """The ranks of the truth in one repetition."""
+    rng = np.random.default_rng(seed)
+    truth, problem = simulate(rng)
+    draws = sample(problem, method, seed)
+    mean, var, _, _ = curves(problem, draws, problem.to_internal(AT))
+    drawn = quantities(problem, draws, mean + np.sqrt(var) * rng.standard_normal(mean.shape))
+    phi = problem.start.copy()
+    phi[: len(truth.theta)] = np.log([*truth.theta.values()][:-1] + [truth.theta["alpha"] - 1.0])
+    true = quantities(problem, Draws.equal(problem.to_internal(truth.tau)[None], phi[None]), truth.curve[None])
+    return {name: int((drawn[name] < true[name]).sum()) for name in drawn}
+
+
+def p_values(ranks: dict[str, np.ndarray]) -> dict[str, float]:
+    """Chi-square test of uniform ranks, for each quantity."""
+    found = {}
+    for name, values in ranks.items():
+        counts = np.bincount(values * BINS // (L + 1), minlength=BINS)
+        expected = len(values) / BINS
+        found[name] = float(chi2.sf(((counts - expected) ** 2 / expected).sum(), BINS - 1))
+    return found
+
+
+def calibrate(method: str, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Ranks of all quantities over the repetitions."""
+    every = [rank(method, seed + k) for k in range(repetitions)]
+    return {name: np.array([one[name] for one in every]) for name in every[0]}
+
+
+def plant(folder: Path, expression: str) -> dict[str, str]:
+    """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it is imported."""
+    shutil.copytree(Path(lamina.__file__).parent, folder / "lamina", ignore=shutil.ignore_patterns("__pycache__"))
+    sweep = folder / "lamina" / "methods" / "sweep.py"
+    text = sweep.read_text()
+    if text.count(HEALTHY) != 1:
+        raise SystemExit(f"{sweep} no longer has the line: {HEALTHY}")
+    sweep.write_text(text.replace(HEALTHY, f"log_ratio = {expression}\n    {HEALTHY}"))
+    return os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "compiled")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--method", choices=tuple(THIN), default="mcmc")
+    parser.add_argument("--repetitions", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--planted", choices=tuple(PLANTED))
+    parser.add_argument("--json", type=Path, help="also write the p-values to this file")
+    options = parser.parse_args()
+    if options.planted:
+        with tempfile.TemporaryDirectory() as folder:
+            environment = plant(Path(folder), PLANTED[options.planted])
+            at = sys.argv.index("--planted")
+            rest = [*sys.argv[1:at], *sys.argv[at + 2 :]]
+            subprocess.run([sys.executable, __file__, *rest], env=environment, check=True)
+        return
+    began = time.perf_counter()
+    found = p_values(calibrate(options.method, options.repetitions, options.seed))
+    print(f"{options.method}, {options.repetitions} repetitions, {time.perf_counter() - began:.0f} s")
+    for name, p in found.items():
+        print(f"{name:<14} p = {p:.3g}")
+    print(f"smallest p times the number of quantities: {min(found.values()) * len(found):.3g}")
+    if options.json:
+        options.json.write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

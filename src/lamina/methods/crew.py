@@ -1,0 +1,190 @@
+"""Several chains side by side, run until they agree: what the samplers on both engines share.
+
+Chains run until every input and parameter has R-hat <= 1.01 and at least 400 effective draws, or until a limit, which
+is then reported as not converged. When the room for draws is full, every second one is dropped and thinning doubles.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..convergence import effective_draws, r_hat
+from ..problem import Problem
+from .draws import Draws
+from .starts import starting_inputs, starting_phi
+
+Array = np.ndarray
+Progress = Callable[[dict[str, Any]], None]
+
+R_HAT, ESS = 1.01, 400.0
+#: With more inputs than this, a regular sample of them is watched for convergence.
+WATCHED = 1000
+#: Draws of very long records are kept in single precision, and no more of them than fill this many bytes.
+SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
+#: Chains report, and can be interrupted, about this often.
+SECONDS_A_BATCH = 0.25
+#: Fewer draws say nothing about convergence.
+FEWEST_DRAWS = 4
+
+
+class Chain(ABC):
+    """One chain: where it is, its random numbers, and what it has kept."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
+        self.problem, self.rng, self.keep, self.kept = problem, np.random.default_rng(seed), keep, 0
+        #: (N,) and (P,): the inputs and parameters now
+        self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
+        n = len(problem.record)
+        self.tau = np.empty((2 * keep, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
+        self.phi = np.empty((2 * keep, len(problem.start)))
+
+    @abstractmethod
+    def advance(self, count: int, thin: int, adapt: bool) -> None:
+        """``count`` times ``thin`` rounds; outside warm-up (``adapt``), every ``thin``-th is kept."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Begin to learn the covariance of theta anew: the first part of the warm-up was still on its way."""
+
+    def halve(self) -> None:
+        """Keep every second draw."""
+        half = self.kept // 2
+        for kept in self.tau, self.phi:
+            kept[:half] = kept[1 : 2 * half : 2]
+        self.kept = half
+
+
+def room(problem: Problem, draws: int, chains: int) -> int:
+    """How many draws each chain keeps at least, if ``draws`` are wanted in all."""
+    size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
+    return max(min(draws, MOST_BYTES // (size * len(problem.record))) // chains, 10)
+
+
+def run_until_agreed(
+    chains: Sequence[Chain], warmup: int, max_sweeps: int, workers: int, progress: Progress | None = None
+) -> Draws:
+    """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is."""
+    began = time.perf_counter()
+    crew, keep = _Crew(chains, workers, progress, warmup), chains[0].keep
+    thin, interrupted = 1, False
+    try:
+        for rounds in (3 * warmup) // 10, warmup - (3 * warmup) // 10:
+            crew.advance(rounds, 1, adapt=True)
+            for chain in chains:
+                chain.forget()
+        crew.advance(min(keep, max_sweeps), thin)
+        while not crew.look() and chains[0].kept * thin < max_sweeps:
+            crew.advance(min(keep, max_sweeps // thin - chains[0].kept), thin)
+            if chains[0].kept < 2 * keep:
+                break
+            for chain in chains:
+                chain.halve()
+            thin *= 2
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        crew.close()
+    return _collect(crew, thin, interrupted, time.perf_counter() - began)
+
+
+class _Crew:
+    """The chains, advanced together on several cores, and how far they have got."""
+
+    def __init__(self, chains: Sequence[Chain], workers: int, progress: Progress | None, warmup: int) -> None:
+        self.chains, self.progress, self.warmup = chains, progress, warmup
+        self.pool = ThreadPoolExecutor(workers)
+        self.sweeps, self.rounds_a_batch = 0, 16
+        self.r_hat: Array | None = None
+        self.ess: Array | None = None
+        problem = chains[0].problem
+        uncertain = np.flatnonzero(~problem.record.exact)
+        stride = max(len(uncertain) // WATCHED, 1)
+        self.rows, self.parameters = uncertain[::stride], np.flatnonzero(problem.free)
+
+    def advance(self, count: int, thin: int, adapt: bool = False) -> None:
+        """All chains by ``count`` times ``thin`` rounds, in batches short enough to report and to interrupt."""
+        while count > 0:
+            batch = min(max(self.rounds_a_batch // thin, 1), count)
+            began = time.perf_counter()
+            futures = [self.pool.submit(chain.advance, batch, thin, adapt) for chain in self.chains]
+            for future in futures:
+                future.result()
+            took = time.perf_counter() - began
+            grown = self.rounds_a_batch * min(max(SECONDS_A_BATCH / max(took, 1e-6), 0.5), 4.0)
+            self.rounds_a_batch = max(int(grown), 1)
+            count -= batch
+            self.sweeps += batch * thin
+            self.report(adapt)
+
+    def report(self, adapt: bool) -> None:
+        if self.progress is not None:
+            known = {} if self.r_hat is None else {"r_hat": self.worst_r_hat, "ess": self.least_ess}
+            self.progress({"stage": "warm-up" if adapt else "sampling", "sweeps": self.sweeps, **known})
+
+    def look(self) -> bool:
+        """Have all inputs and parameters converged, as far as the kept draws tell?"""
+        kept = min(chain.kept for chain in self.chains)
+        if kept < FEWEST_DRAWS:
+            return False
+        draws = np.stack([self._watched(chain, kept) for chain in self.chains])
+        self.r_hat, self.ess = r_hat(draws), effective_draws(draws)
+        return self.agreed
+
+    def _watched(self, chain: Chain, kept: int) -> Array:
+        return np.hstack([chain.tau[:kept, self.rows].astype(float), chain.phi[:kept, self.parameters]])
+
+    @property
+    def agreed(self) -> bool:
+        return bool(self.worst_r_hat <= R_HAT and self.least_ess >= ESS)
+
+    @property
+    def worst_r_hat(self) -> float:
+        return float(np.max(self.r_hat, initial=1.0)) if self.r_hat is not None else np.nan
+
+    @property
+    def least_ess(self) -> float:
+        return float(np.min(self.ess, initial=np.inf)) if self.ess is not None else 0.0
+
+    def close(self) -> None:
+        """Wait for the batch under way."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _collect(crew: _Crew, thin: int, interrupted: bool, seconds: float) -> Draws:
+    chains, problem = crew.chains, crew.chains[0].problem
+    crew.look()
+    kept = min(chain.kept for chain in chains)
+    if kept == 0:  # interrupted in warm-up: where the chains are is all there is
+        tau = np.stack([chain.now[0] for chain in chains])
+        phi = np.stack([chain.now[1] for chain in chains])
+    else:
+        tau = np.concatenate([chain.tau[:kept] for chain in chains])
+        phi = np.concatenate([chain.phi[:kept] for chain in chains])
+    diagnostics: dict[str, Any] = {
+        "method": "mcmc",
+        "engine": chains[0].engine,
+        "seconds": seconds,
+        "chains": len(chains),
+        "sweeps": crew.sweeps,
+        "warmup": min(crew.warmup, crew.sweeps),
+        "thin": thin,
+        "converged": not interrupted and crew.agreed,
+        "interrupted": interrupted,
+        "r_hat": crew.worst_r_hat,
+        "ess": crew.least_ess,
+    }
+    if crew.r_hat is not None and crew.ess is not None:
+        inputs, names = len(crew.rows), [problem.names[i] for i in crew.parameters]
+        diagnostics["watched_rows"] = crew.rows
+        diagnostics["r_hat_inputs"], diagnostics["ess_inputs"] = crew.r_hat[:inputs], crew.ess[:inputs]
+        diagnostics["r_hat_theta"] = dict(zip(names, crew.r_hat[inputs:].tolist(), strict=True))
+        diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))
+    return Draws.equal(tau, phi, chains=len(chains), diagnostics=diagnostics)

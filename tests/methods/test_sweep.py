@@ -1,0 +1,179 @@
+"""The sampler draws from the posterior: its law against importance sampling from first principles, on records of few rows.
+
+The reference draws inputs from their dates and parameters from their priors, keeps what is in order, and weighs it by the
+likelihood, from the covariance matrix of y, and by the gap prior. It shares no code with the sampler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from lamina import Matern32, Record
+from lamina.convergence import mean_standard_error
+from lamina.methods import mcmc
+from lamina.problem import pose
+
+KNOWN = {"length": 1.5, "sd": 1.0}
+PRIORS = {"length": (1.5, 1.5), "sd": (1.0, 1.4)}
+#: Data that say nothing about the inputs, so that dates, order and gap prior decide alone.
+VAGUE = 1e4
+
+
+def record(t, t_sd, y=None, y_sd=VAGUE, **rest):
+    return Record(t=t, t_sd=t_sd, y=np.zeros(len(t)) if y is None else y, y_sd=y_sd, **rest)
+
+
+def case(found, gaps="uniform", fixed=None, **options):
+    """With a floor that keeps the exponential and gamma priors from a spike at a span of zero: it has few effective draws."""
+    problem = pose(found, Matern32(), gaps, fixed=KNOWN if fixed is None else fixed, **options)
+    return replace(problem, floor=0.8)
+
+
+#: Dates that contradict the order, so that it matters.
+CASES = {
+    "one sequence": case(record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5])),
+    "exponential": case(record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "exponential"),
+    "gamma": case(record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "gamma", {**KNOWN, "alpha": 3.0}),
+    "gamma, alpha learnt": case(
+        record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "gamma", priors={"alpha": (3.0, 1.8)}
+    ),
+    "two sequences": case(record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa"))),
+    "two sequences, alpha learnt": case(
+        record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa")),
+        "gamma",
+        priors={"alpha": (2.0, 1.8)},
+    ),
+    "rows alone": case(record([0.0, 0.3, 0.2, 0.1], [0.5, 0.5, 0.6, 0.5], sequence=["a", "a", None, None])),
+    "exact row between sequences": case(
+        record([0.0, 0.3, 0.2, 0.25], [0.5, 0.5, 0.6, 0.0], sequence=["a", "a", "b", None]), "exponential"
+    ),
+    "exact row in the sequence": case(
+        record([0.0, 0.5, 0.3, 0.1], [0.5, 0.4, 0.0, 0.5]), "gamma", {**KNOWN, "alpha": 2.0}
+    ),
+    "exact rows at both ends, alpha learnt": case(
+        record([0.0, 0.9, 0.5, 0.4, 1.2], [0.0, 0.4, 0.3, 0.5, 0.0]), "gamma", priors={"alpha": (2.0, 1.8)}
+    ),
+    "exact rows at one time": case(
+        record([0.3, 0.3, 0.2, 0.5], [0.0, 0.0, 0.5, 0.5], sequence=[None, None, "a", "a"]), "uniform"
+    ),
+    "decreasing": case(record([1.0, 0.2, 0.5, 0.0], [0.5, 0.4, 0.6, 0.5], order="decreasing"), "exponential"),
+    "t_scale": case(
+        record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "exponential", estimate=("t_scale",), priors={"t_scale": (1.0, 1.4)}
+    ),
+}
+Y, Y_SD = np.array([0.3, 1.0, 0.2, -0.4, 0.5]), np.array([0.4, 0.3, 0.5, 0.3, 0.4])
+WITH_DATA = {
+    "one sequence, informative y": case(record([0.0, 0.5, 0.4, 1.0], [0.4, 0.4, 0.3, 0.4], Y[:4], Y_SD[:4])),
+    "two sequences, informative y": case(
+        record([0.0, 0.3, 0.2, 0.1, 0.6], [0.4, 0.4, 0.5, 0.4, 0.4], Y, Y_SD, sequence=list("ababa")), "exponential"
+    ),
+    "exact rows and rows alone, informative y": case(
+        record([0.0, 0.3, 0.2, 0.1, 0.6], [0.4, 0.0, 0.5, 0.4, 0.0], Y, Y_SD, sequence=["a", "b", "a", None, None]),
+        "gamma",
+        {**KNOWN, "alpha": 2.0},
+    ),
+    "all learnt": case(
+        record([0.0, 0.5, 0.4, 1.0], [0.4, 0.4, 0.3, 0.4], Y[:4], Y_SD[:4]),
+        "gamma",
+        {},
+        estimate=("t_scale", "y_scale"),
+        priors={**PRIORS, "alpha": (2.5, 1.6), "t_scale": (1.0, 1.3), "y_scale": (1.0, 1.4)},
+    ),
+    "linear": case(
+        record([0.0, 0.8, 0.7, 1.5, 2.2], [0.3, 0.3, 0.3, 0.3, 0.0], 2.0 * Y + 3.0, Y_SD), "exponential", mean="linear"
+    ),
+    "linear, decreasing, all learnt": case(
+        record([2.2, 1.5, 0.7, 0.8, 0.0], [0.3, 0.0, 0.3, 0.3, 0.3], 2.0 * Y + 3.0, Y_SD, order="decreasing"),
+        "gamma",
+        {},
+        mean="linear",
+        priors={**PRIORS, "alpha": (2.5, 1.6)},
+    ),
+}
+CASES |= WITH_DATA
+
+
+def log_likelihoods(problem, tau, phi):
+    """log p(y | tau, phi) up to a constant for draws (S, N) and (S, P), flat trend coefficients integrated out."""
+    found = problem.record
+    n, q = len(found), len(problem.columns) - 1
+    length, sd, _, _, y_scale = np.exp(phi).T[:, :, None, None]
+    x = np.sqrt(3.0) * np.abs(tau[:, :, None] - tau[:, None, :]) / length
+    K = sd**2 * (1.0 + x) * np.exp(-x) + y_scale**2 * np.diag(found.y_sd**2)
+    trend = np.stack([np.ones_like(tau), tau], axis=2)[:, :, :q]
+    y = np.broadcast_to(found.y[:, None], (len(tau), n, 1))
+    solved = np.linalg.solve(K, np.concatenate([y, trend], axis=2))
+    E = np.swapaxes(np.concatenate([y, trend], axis=2), 1, 2) @ solved
+    G, b = E[:, 1:, 1:], E[:, 1:, :1]
+    left = E[:, 0, 0] - (b * np.linalg.solve(G, b)).sum(axis=(1, 2))
+    return -0.5 * (np.linalg.slogdet(K)[1] + np.linalg.slogdet(G)[1] + left)
+
+
+def log_gap_prior(problem, tau, phi):
+    """Of all sequences, with what depends on alpha, for draws (S, N) and (S, P)."""
+    total = np.zeros(len(tau))
+    alpha = 1.0 + np.exp(phi[:, -3])
+    for _, rows in problem.record.sequences:
+        n = len(rows) - 1
+        if n < 1 or problem.gaps == "uniform":
+            continue
+        gaps = np.diff(tau[:, rows], axis=1)
+        span = gaps.sum(axis=1) + problem.floor
+        if problem.gaps == "exponential":
+            total -= n * np.log(span)
+        else:
+            total += gammaln(alpha * n) - n * gammaln(alpha) + (alpha - 1.0) * np.log(gaps).sum(axis=1)
+            total -= alpha * n * np.log(span)
+    return total
+
+
+def importance_sample(problem, rng, size=400_000):
+    """Draws of (tau, phi) and their weights."""
+    free, found = problem.free, problem.record
+    phi = np.tile(problem.start, (size, 1))
+    phi[:, free] = (problem.prior_mean + problem.prior_sd * rng.standard_normal(phi.shape))[:, free]
+    scale = np.exp(phi[:, -2:-1]) * found.t_sd
+    tau = problem.rows.t + scale * rng.standard_normal((size, len(found)))
+    ordered = np.ones(size, dtype=bool)
+    for _, rows in found.sequences:
+        ordered &= (np.diff(tau[:, rows], axis=1) > 0.0).all(axis=1)
+    tau, phi = tau[ordered], phi[ordered]
+    log_weight = log_gap_prior(problem, tau, phi)
+    if found.y_sd[0] < VAGUE:
+        log_weight += log_likelihoods(problem, tau, phi)
+    weight = np.exp(log_weight - log_weight.max())
+    return tau, phi, weight / weight.sum()
+
+
+def quantities(problem, tau, phi):
+    """What is compared, (S, V): inputs and parameters, their squares and products, and which of two rows is the earlier."""
+    values = np.hstack([tau[:, ~problem.record.exact], phi[:, problem.free]])
+    i, j = np.triu_indices(values.shape[1])
+    first, second = np.triu_indices(tau.shape[1], 1)
+    earlier = (tau[:, first] < tau[:, second]).astype(float)
+    found = np.hstack([values, values[:, i] * values[:, j], earlier])
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_draws_follow_the_posterior(name):
+    """Means, second moments and probabilities of order, within Monte-Carlo error."""
+    problem = CASES[name]
+    tau, phi, weight = importance_sample(problem, np.random.default_rng(1))
+    expected = quantities(problem, tau, phi)
+    assert 1.0 / (weight**2).sum() > 4000, "the reference itself has too few effective draws"
+    mean = weight @ expected
+    error = np.sqrt(weight**2 @ (expected - mean) ** 2)
+
+    draws = mcmc.run(problem, seed=2, chains=2, draws=20_000, max_sweeps=10_000, warmup=500)
+    found = quantities(problem, draws.tau, draws.phi).reshape(2, -1, len(mean))
+    varies = np.ptp(expected, axis=0) > 0
+    np.testing.assert_array_equal(found[:, :, ~varies].max(axis=(0, 1)), expected[0, ~varies])
+    found_error = mean_standard_error(found[:, :, varies])
+    z = (found.mean(axis=(0, 1))[varies] - mean[varies]) / np.hypot(found_error, error[varies])
+    print(f"{name:42s} max |z| {np.abs(z).max():.2f} rms {np.sqrt((z**2).mean()):.2f} IS ess {1/(weight**2).sum():.0f} mcmc ess {draws.diagnostics['ess']:.0f} {draws.diagnostics['seconds']:.2f}s")
+    assert np.abs(z).max() < 4.5
