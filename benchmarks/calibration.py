@@ -2,13 +2,13 @@
 
 Parameters are drawn from their priors, inputs, curve and measurements from the model, and the record is fitted with the
 same priors. If the sampler is right, the rank of the truth among L posterior draws is uniform on 0 ... L, for every
-quantity; a chi-square test says how far it is from that. The gap prior alone is improper, so that the first and last row of
-the record are exact: given the span, the spacing of the rows between is Dirichlet(alpha, ..., alpha).
+quantity; a chi-square test says how far it is from that. The gap prior alone is improper, and so the first and last
+row of the record are exact: given the span, the shares of the gaps in it are Dirichlet(alpha, ..., alpha).
 
-    python benchmarks/calibration.py [--method mcmc] [--repetitions 500] [--seed 0] [--json FILE] [--markdown FILE]
+    python benchmarks/calibration.py [--method mcmc] [--repetitions 500] [--seed 0] [--json FILE]
 
-``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio of the moves of the
-inputs is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio").
+``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio of the moves of
+the inputs is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio").
 """
 
 from __future__ import annotations
@@ -58,9 +58,11 @@ class Truth(NamedTuple):
 
 def simulate(rng: np.random.Generator) -> tuple[Truth, Problem]:
     """Draw parameters, inputs, curve and measurements; and pose the problem of finding them again."""
-    theta = {name: median * factor ** rng.standard_normal() for name, (median, factor) in PRIORS.items()}
-    median, factor = PRIORS["alpha"]
-    theta["alpha"] = 1.0 + (median - 1.0) * factor ** rng.standard_normal()
+    lowest = {"length": 0.0, "sd": 0.0, "alpha": 1.0}
+    theta = {
+        name: lowest[name] + (median - lowest[name]) * factor ** rng.standard_normal()
+        for name, (median, factor) in PRIORS.items()
+    }
     share = rng.dirichlet(np.full(N - 1, theta["alpha"]))
     tau = SPAN * np.concatenate([[0.0], np.cumsum(share)])
     tau[-1] = SPAN
@@ -82,13 +84,14 @@ def sample(problem: Problem, method: str, seed: int) -> Draws:
     """L draws that hardly depend on each other."""
     if method == "mcmc":
         # 63 draws cannot hold 400 effective ones: the chain always runs to its limit.
-        return mcmc.run(problem, seed, 1, draws=L, warmup=WARMUP["mcmc"], max_sweeps=L * THIN["mcmc"], cores=1)
-    draws = nuts.run(problem, seed, 1, draws=L * THIN["nuts"], warmup=WARMUP["nuts"], cores=1)
+        limit = L * THIN["mcmc"]
+        return mcmc.run(problem, seed, chains=1, draws=L, warmup=WARMUP["mcmc"], max_sweeps=limit, cores=1)
+    draws = nuts.run(problem, seed, chains=1, draws=L * THIN["nuts"], warmup=WARMUP["nuts"], cores=1)
     return Draws.equal(draws.tau[THIN["nuts"] - 1 :: THIN["nuts"]], draws.phi[THIN["nuts"] - 1 :: THIN["nuts"]])
 
 
 def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, np.ndarray]:
-    """What is ranked: some inputs, the parameters, the curve (S, len(AT)), and the log-posterior, which all enter."""
+    """What is ranked: some inputs, the parameters, the curve (S, len(AT)), and the log-posterior, where all meet."""
     found = {f"tau {row}": problem.to_user(draws.tau)[:, row] for row in (1, 3, 6)}
     found |= problem.to_theta(draws.phi)
     found |= {f"f({at:g})": curve[:, k] for k, at in enumerate(AT)}
@@ -110,7 +113,7 @@ def rank(method: str, seed: int) -> dict[str, int]:
     mean, var, _, _ = curves(problem, draws, problem.to_internal(AT))
     drawn = quantities(problem, draws, mean + np.sqrt(var) * rng.standard_normal(mean.shape))
     phi = problem.start.copy()
-    phi[: len(truth.theta)] = np.log([*truth.theta.values()][:-1] + [truth.theta["alpha"] - 1.0])
+    phi[:3] = np.log([truth.theta["length"], truth.theta["sd"], truth.theta["alpha"] - 1.0])
     true = quantities(problem, Draws.equal(problem.to_internal(truth.tau)[None], phi[None]), truth.curve[None])
     return {name: int((drawn[name] < true[name]).sum()) for name in drawn}
 
@@ -132,7 +135,7 @@ def calibrate(method: str, repetitions: int, seed: int = 0) -> dict[str, np.ndar
 
 
 def plant(folder: Path, expression: str) -> dict[str, str]:
-    """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it is imported."""
+    """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it runs."""
     shutil.copytree(Path(lamina.__file__).parent, folder / "lamina", ignore=shutil.ignore_patterns("__pycache__"))
     sweep = folder / "lamina" / "methods" / "sweep.py"
     text = sweep.read_text()

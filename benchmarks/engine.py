@@ -21,15 +21,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import unrolled
-from report import fill_section, machine
+for _library in ("OPENBLAS", "MKL", "OMP"):  # read when NumPy is imported: one core for the dense engine, as for lamina
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
-import lamina
-from lamina import markov
-from lamina.markov.backward import backward
-from lamina.markov.local import input_log_ratios
-from lamina.statespace import dimensions
+import numpy as np  # noqa: E402
+import unrolled  # noqa: E402
+from report import fill_section, machine  # noqa: E402
+
+import lamina  # noqa: E402
+from lamina import markov  # noqa: E402
+from lamina.markov.backward import backward  # noqa: E402
+from lamina.markov.local import input_log_ratios  # noqa: E402
+from lamina.statespace import dimensions  # noqa: E402
 
 KERNEL = lamina.Matern32(length=2.0, sd=1.0)
 PACKAGES = ("lamina", "numpy", "numba", "scipy", "jax", "tinygp")
@@ -73,21 +76,31 @@ def data(N: int, seed: int = 0) -> Data:
     return Data(tau, np.sin(tau) + 0.1 * rng.standard_normal(N), np.full(N, 0.1))
 
 
-def fastest(functions: dict[Any, Callable[[], Any]], turns: int = 40, turn_seconds: float = 0.01) -> dict[Any, float]:
-    """Seconds a call of each function: the fastest of its turns, the functions taking turns with each other."""
-    calls, best = {}, {}
+def fastest(functions: dict[Any, Callable[[], Any]], seconds: float = 1.0) -> dict[Any, float]:
+    """Seconds a call of each function: the fastest of its turns, the functions taking turns with each other.
+
+    Turns are short, so that some fall between the other work of the machine. Each function has ``seconds``, and 15
+    turns in any case.
+    """
+    calls, best, spent = {}, {}, {}
     for name, function in functions.items():
         function()  # compiles
         begin = time.perf_counter()
         function()
-        calls[name] = max(1, int(turn_seconds / (time.perf_counter() - begin)))
-        best[name] = np.inf
-    for _ in range(turns):
+        calls[name] = max(1, int(0.002 / (time.perf_counter() - begin)))
+        best[name], spent[name] = np.inf, 0.0
+    turn = 0
+    while turn < 15 or min(spent.values()) < seconds:
         for name, function in functions.items():
+            if turn >= 15 and spent[name] >= seconds:
+                continue
             begin = time.perf_counter()
             for _ in range(calls[name]):
                 function()
-            best[name] = min(best[name], (time.perf_counter() - begin) / calls[name])
+            took = time.perf_counter() - begin
+            spent[name] += took
+            best[name] = min(best[name], took / calls[name])
+        turn += 1
     return best
 
 
@@ -173,7 +186,7 @@ def gradient_section() -> Table:
         "`lamina.log_likelihood(tau, y, y_sd, kernel, gradient=True)`, Matérn-3/2: the value and its derivatives in "
         "all inputs and both hyperparameters, with all checks of the arguments. dense, tinygp: how many times longer "
         "the dense engine, and tinygp's quasiseparable solver (JAX, float64, compiled, after warm-up), take for the "
-        "same numbers; both may use all cores, lamina uses one.",
+        "same numbers. lamina and the dense engine use one core; JAX may use all.",
         ["N", "lamina", "a row", "dense ÷ lamina", "tinygp ÷ lamina"],
         rows,
         targets,
@@ -313,7 +326,7 @@ def growth_section() -> Table:
     """The exponent p of time ~ N^p, and the largest amount of memory a process held at a million rows."""
     sizes = [1_000, 10_000, 100_000, 1_000_000]
     functions = {(name, N): one for N in sizes for name, one in operations(N).items()}
-    seconds = fastest(functions, turns=15)
+    seconds = fastest(functions)
     rows, targets = [], []
     for name in operations(10):
         times = [seconds[name, N] for N in sizes]
@@ -463,7 +476,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.peak:
         return report_peak(options.peak[0], int(options.peak[1]))
-    parts, targets = [machine(PACKAGES)], []
+    load = f"Load of the machine at the start of the run: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    parts, targets = [f"{machine(PACKAGES)} {load}"], []
     print(parts[0])
     for name in options.only:
         table = SECTIONS[name]()

@@ -1,8 +1,8 @@
 """Effective draws per second of the samplers on one posterior, and how mcmc grows with N.
 
-mcmc, nuts (nutpie on lamina's gradient) and NumPyro's NUTS (JAX, a dense covariance, which is what one would write there)
-sample the same posterior: one ordered sequence, Matérn-3/2, an unknown level, the gamma gap prior with alpha learnt. NumPyro's
-density is checked against lamina's before anything is timed.
+mcmc, nuts (nutpie on lamina's gradient) and NumPyro's NUTS (JAX, a dense covariance, which is what one would write
+there) sample the same posterior: one ordered sequence, Matérn-3/2, an unknown level, the gamma gap prior with alpha
+learnt. NumPyro's density is checked against lamina's before anything is timed.
 
     python benchmarks/samplers.py [--markdown docs/benchmarks.md]
 """
@@ -128,9 +128,8 @@ def run_numpyro(problem: Problem, seed: int) -> dict[str, float]:
     plan = make_plan(problem)
     chains, size = 2, len(problem.record) + int(problem.free.sum())
     rng = np.random.default_rng(seed)
-    starts = np.array(
-        [np.concatenate([unlay(plan, starting_inputs(problem, rng, 0.3)), problem.start[problem.free]]) for _ in range(chains)]
-    )
+    inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
+    starts = np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
     sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=1000, num_samples=1000,
                    num_chains=chains, progress_bar=False, chain_method="parallel")  # fmt: skip
     sampler.run(jax.random.PRNGKey(seed), init_params=jax.numpy.asarray(starts))  # compiles, and warms up the machine
@@ -155,11 +154,13 @@ def growth() -> str:
     """Time per sweep against N, and memory at 100,000 rows, each in a process of its own."""
     rows, sizes, per_sweep = [], [1000, 10_000, 100_000], []
     for n in sizes:
-        found = json.loads(subprocess.run([sys.executable, __file__, "--one", str(n)], check=True, capture_output=True).stdout)
+        run = subprocess.run([sys.executable, __file__, "--one", str(n)], check=True, capture_output=True)
+        found = json.loads(run.stdout)
         per_sweep.append(found["seconds"] / found["sweeps"])
-        rows.append(f"| {n:,} | {1e6 * per_sweep[-1] / n:.2f} | {found['sweeps']} | {found['seconds']:.1f} | {found['memory']:.0f} |")
+        numbers = f"{1e6 * per_sweep[-1] / n:.2f} | {found['sweeps']} | {found['seconds']:.1f} | {found['memory']:.0f}"
+        rows.append(f"| {n:,} | {numbers} |")
     exponent = np.polyfit(np.log(sizes), np.log(per_sweep), 1)[0]
-    head = "| rows | µs a row and sweep (two chains, two cores) | sweeps | seconds | peak memory, MB |\n|--:|--:|--:|--:|--:|"
+    head = "| rows | µs a row and sweep (two chains) | sweeps | seconds | peak memory, MB |\n|--:|--:|--:|--:|--:|"
     return f"{head}\n" + "\n".join(rows) + f"\n\nGrowth of the time per sweep: N^{exponent:.2f}."
 
 
@@ -183,13 +184,12 @@ def table() -> str:
         problem = pose(record, Matern32())
         mcmc.run(problem, warmup=2, max_sweeps=2)
         nuts.run(problem, warmup=20, draws=40)
-        found = {"mcmc": run_mcmc(problem, 1), "nuts (nutpie)": run_nuts(problem, 1), "NumPyro NUTS": run_numpyro(problem, 1)}
+        runs = {"mcmc": run_mcmc, "nuts (nutpie)": run_nuts, "NumPyro NUTS": run_numpyro}
+        found = {sampler: run(problem, 1) for sampler, run in runs.items()}
         base = found["NumPyro NUTS"]["ess / s"]
         for sampler, f in found.items():
-            lines.append(
-                f"| {name} | {sampler} | {f['least ess']:.0f} | {f['seconds']:.2f} | {f['ess / s']:.0f} | {f['r_hat']:.3f} "
-                f"| {f['ess / s'] / base:.1f} |"
-            )
+            numbers = f"{f['least ess']:.0f} | {f['seconds']:.2f} | {f['ess / s']:.0f} | {f['r_hat']:.3f}"
+            lines.append(f"| {name} | {sampler} | {numbers} | {f['ess / s'] / base:.1f} |")
             print(lines[-1], flush=True)
     return "\n".join(lines)
 

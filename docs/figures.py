@@ -19,17 +19,21 @@ def main() -> None:
     record = lamina.datasets.load("nassau")
     posterior = lamina.fit(record, seed=0)
     at = np.linspace(-600.0, 2010.0, 400)
-    figure, (top, bottom) = plt.subplots(2, 1, figsize=(8.0, 6.0), sharex=True, height_ratios=[2, 1], layout="constrained")
+    figure, (top, bottom) = plt.subplots(
+        2, 1, figsize=(8.0, 6.0), sharex=True, height_ratios=[2, 1], layout="constrained"
+    )
     for rows, colour in (~record.exact, GREY), (record.exact, ORANGE):
         boxes = [
             Rectangle((t - 2 * s, y - 2 * e), max(4 * s, 4.0), 4 * e)
             for t, s, y, e in zip(record.t[rows], record.t_sd[rows], record.y[rows], record.y_sd[rows], strict=True)
         ]
         label = "tide gauge" if colour == ORANGE else "core"
-        top.add_collection(PatchCollection(boxes, facecolor=colour, alpha=0.15, edgecolor=colour, linewidth=0.5, label=label))
+        look = {"facecolor": colour, "edgecolor": colour, "alpha": 0.15, "linewidth": 0.5}
+        top.add_collection(PatchCollection(boxes, label=label, **look))
     for axis, table, scale in (top, posterior.curve(at), 1.0), (bottom, posterior.rate(at), 1000.0):
         low, high = table["mean"] - table["sd"], table["mean"] + table["sd"]
-        axis.fill_between(at, scale * table["q2.5"], scale * table["q97.5"], color=BLUE, alpha=0.15, linewidth=0, label="95 %")
+        wide = scale * table["q2.5"], scale * table["q97.5"]
+        axis.fill_between(at, *wide, color=BLUE, alpha=0.15, linewidth=0, label="95 %")
         axis.fill_between(at, scale * low, scale * high, color=BLUE, alpha=0.3, linewidth=0, label="68 %")
         axis.plot(at, scale * table["mean"], color=BLUE, label="mean")
     bottom.axhline(0.0, color=GREY, linewidth=0.8)

@@ -17,8 +17,8 @@ def fresh_compiled_code(sources: Path, caches: Path) -> Path:
     """The folder for compiled code that belongs to the sources as they are now; those of older sources are removed.
 
     Numba recompiles a file that has changed, but not the files that import from it: their old machine code would be
-    run, with the old functions inlined. Files that do not speak of Numba are left out of the sum: they change often, and
-    compiling all again takes minutes. A folder used within the last hour may belong to tests that still run.
+    run, with the old functions inlined. Files that do not speak of Numba are left out of the sum: they change often,
+    and compiling all again takes minutes. A folder used within the last hour may belong to tests that still run.
     """
     digest = hashlib.sha256()
     for path in sorted(sources.rglob("*.py")):

@@ -264,7 +264,9 @@ def test_inputs_of_long_records_are_summed_up_in_parts(monkeypatch):
     pd.testing.assert_frame_equal(found.inputs(), whole)
 
 
-@pytest.mark.parametrize("kernel", [lamina.Matern12(), lamina.Matern12() * lamina.SquaredExponential()], ids=["m12", "x"])
+@pytest.mark.parametrize(
+    "kernel", [lamina.Matern12(), lamina.Matern12() * lamina.SquaredExponential()], ids=["m12", "x"]
+)
 def test_a_curve_without_a_rate_says_which_kernels_have_one(kernel):
     problem = pose(fits.record(), kernel)
     found = Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
@@ -298,7 +300,13 @@ def test_the_summary_tells_method_convergence_parameters_and_inputs(method):
     first, second = text.splitlines()[:2]
     assert first.startswith(f"{method} fit of 10 rows, ")
     assert second.startswith("converged: " if found.diagnostics["converged"] else "NOT CONVERGED: ")
-    evidence = {"mcmc": "worst R-hat", "nuts": "divergent transitions", "npv": "steps", "nigp": "steps", "gp": "objective"}
+    evidence = {
+        "mcmc": "worst R-hat",
+        "nuts": "divergent transitions",
+        "npv": "steps",
+        "nigp": "steps",
+        "gp": "objective",
+    }
     assert evidence[method] in second
     for name in found.theta.columns:
         assert f"\n{name} " in text

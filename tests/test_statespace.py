@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 from numba import njit
-from scipy.linalg import expm, solve_continuous_lyapunov
+from scipy.linalg import expm
 
 from lamina.kernels import Constant, Matern12, Matern32, Matern52
 from lamina.statespace import dimensions, fill, mix, rebuild, start, unmix_adjoint
@@ -64,13 +64,13 @@ def to_total(kernel):
 def test_the_transition_is_the_matrix_exponential(kernel, dt):
     A, Q, P, F, _, _ = system(kernel, dt)
     assert expm(F * dt) == pytest.approx(A, abs=1e-13)
-    assert P - A @ P @ A.T == pytest.approx(Q, abs=1e-13)
+    assert np.abs(P - A @ P @ A.T - Q).max() < 1e-13
 
 
 @each_single
 def test_the_stationary_covariance_solves_the_lyapunov_equation(kernel):
     _, _, P, F, noise, _ = system(kernel)
-    assert P == pytest.approx(solve_continuous_lyapunov(F, -noise), abs=1e-13)
+    assert np.abs(F @ P + P @ F.T + noise).max() < 1e-13 * np.abs(F @ P).max()
     assert P[0, 0] == pytest.approx(kernel.sd**2)
 
 
@@ -115,7 +115,7 @@ def test_the_first_state_has_the_covariance_of_the_kernel(kernel, dt):
         slope, bend = kernel.lag_derivatives(np.array([dt, 0.0]))
         assert (rate.T @ A @ P)[0, 0] == pytest.approx(slope[0], abs=1e-14)
         assert (rate.T @ P @ rate).item() == pytest.approx(-bend[1])
-        assert rate.T == pytest.approx(F[:1])
+        assert np.array_equal(rate[:, 0], F[0])
     else:
         assert np.isnan(rate).all()
 

@@ -37,7 +37,7 @@ def check_same(one: Posterior, other: Posterior) -> None:
 def check_same_facts(one: dict, other: dict) -> None:
     assert one.keys() == other.keys()
     for key, value in one.items():
-        assert type(other[key]) is type(value), key
+        assert isinstance(value, type(other[key])), key
         np.testing.assert_equal(other[key], value)
 
 

@@ -61,22 +61,24 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     """n joint draws of f and f' at internal times ``at``, each (n, M): one for each chosen draw of (tau, theta)."""
     again = n > len(draws.tau) or np.ptp(draws.weight) > 0.0
     which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=again)
-    taus = draws.tau[which].astype(float, copy=False)
     order = np.argsort(at, kind="stable")
     curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
     if problem.kernel.is_markov:
         _sample_draws(
             problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
             problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
-            taus, draws.phi[which], at[order], at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
+            draws.tau[which].astype(float), draws.phi[which], at[order],
+            at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
         )  # fmt: skip
     else:
-        for k, d in enumerate(which):
+        for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
             joint = dense.predict_joint if kernel.stationary.differentiable else dense.predict
-            mean, covariance = joint(kernel, taus[k], problem.record.y, y_sd, at[order])
-            drawn = mean + _root(covariance) @ rng.standard_normal(len(mean))
-            curve[k], rates[k] = drawn[: len(at)], drawn[len(at) :] if len(drawn) > len(at) else np.nan
+            mean, covariance = joint(kernel, draws.tau[d].astype(float), problem.record.y, y_sd, at[order])
+            chosen = which == d
+            drawn = mean + rng.standard_normal((chosen.sum(), len(mean))) @ _root(covariance).T
+            curve[chosen] = drawn[:, : len(at)]
+            rates[chosen] = drawn[:, len(at) :] if len(mean) > len(at) else np.nan
     back = np.argsort(order, kind="stable")
     return curve[:, back], rates[:, back]
 

@@ -1,4 +1,4 @@
-"""The O(N) engine gives the numbers of the dense engine, and of extended precision where that one runs out of digits."""
+"""The O(N) engine gives the numbers of the dense engine, and of extended precision where that one has none left."""
 
 import numpy as np
 import pytest

@@ -130,12 +130,13 @@ def test_what_rows_know_survives_its_factors(rank, rng):
 
 
 def test_an_indefinite_remainder_does_not_spoil_the_rest():
-    """Rounding left a pivot of 1e-20 where the off-diagonal entry says 1e-12: divided by it, that would be 1e-4."""
-    Lam = np.array([[3e3, 0.0, 0.0], [0.0, 1e-20, 1e-12], [0.0, 1e-12, 1e-3]])
+    """Rounding left a pivot of 1e-20 where the off-diagonal entry is 1e-9: divided by it, that would be 100."""
+    Lam = np.array([[3e3, 0.0, 0.0], [0.0, 1e-20, 1e-9], [0.0, 1e-9, 1e-3]])
     G, _, _, _ = _factorised(Lam, np.ones((3, 1)), (0,) * 3, (0,))
-    assert np.abs(G @ G.T - Lam).max() < 1e-15
+    assert np.abs(G @ G.T - Lam).max() < 1e-12
+    assert abs((G @ G.T)[2, 2] - Lam[2, 2]) < 1e-15
 
 
 def test_no_knowledge_has_no_factor():
     G, h, again, _ = _factorised(np.zeros((3, 3)), np.zeros((3, 1)), (0,) * 3, (0,))
-    assert not (G.any() or h.any() or again.any())
+    assert not any(matrix.any() for matrix in (G, h, again))

@@ -47,6 +47,7 @@ def moments(posterior, centre=None):
     return found.reshape(draws.chains, -1, found.shape[1]), centre
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_mcmc_and_nuts_agree(name):
     """Means within 5 Monte-Carlo standard errors, standard deviations within 10 %."""
@@ -63,5 +64,4 @@ def test_mcmc_and_nuts_agree(name):
     assert np.abs(z).max() < 5.0
     half = ours.shape[2] // 2
     ratio = np.sqrt(ours.mean(axis=(0, 1))[half:] / theirs.mean(axis=(0, 1))[half:])
-    print(f"{name:20} max|z| {np.abs(z).max():.2f} rms {np.sqrt((z**2).mean()):.2f} sd ratio {ratio.min():.3f} {ratio.max():.3f} {mcmc.diagnostics['ess']:.0f} {nuts.diagnostics['ess']:.0f} s {mcmc.diagnostics['seconds']:.1f} {nuts.diagnostics['seconds']:.1f} rhat {r_hat(ours).max():.4f} {r_hat(theirs).max():.4f}")
     np.testing.assert_allclose(ratio, 1.0, atol=0.1)

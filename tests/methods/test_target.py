@@ -111,7 +111,7 @@ def test_value_from_first_principles(case, rng):
 
 
 def test_gradient_by_finite_differences(case, rng):
-    found, problem, trend = case
+    _, problem, _ = case
     step = 1e-5
     for tau, phi in (somewhere(problem, rng), somewhere(problem, rng)):
         _, d_tau, d_phi = ours(problem, tau, phi)

@@ -180,7 +180,7 @@ def backward(blocks, dims, columns, both, tau, Z, y_var, reference, Gs, hs):
     the data add to it. Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the
     data Z w have the constant -½ w' constants[i, :, :C] w + constants[i, 0, C].
     """
-    N, d, C = len(tau), len(dims), len(columns)
+    N, C = len(tau), len(columns)
     constants = np.zeros((N, C, C + 1))
     Lam, eta, before = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns)
     A, Q, M, B, work = (

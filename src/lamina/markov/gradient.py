@@ -37,7 +37,7 @@ from .filter import add_products, propagate, stationary, update
 def new_store(N: int, d: int, C: int) -> tuple[np.ndarray, np.ndarray]:
     """Room for what the forward pass keeps of each row, and for what the reverse pass returns for it.
 
-    Kept: S, e (C), the filtered mean (d, C) and covariance (d, d), and A and Q (d, d) of the step to it, block by block.
+    Kept: S, e (C), the filtered mean (d, C) and covariance (d, d), and A and Q (d, d) of the step to it, by block.
     Returned: d_tau, d_var, d_Z (C).
     NumPy asks the system for large pages; with the small ones of compiled code, making them would cost as much as
     the filter itself.
