@@ -12,7 +12,7 @@ demo: $(STAMP)  ## fit a record and print what comes out
 	$(BIN)/python -m lamina
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## check style, format and types
 	$(BIN)/ruff check .

@@ -42,7 +42,7 @@ def summaries(found: lamina.Posterior) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_both_engines_sample_the_same_posterior(record, options):
     quick = fits.quietly(record, seed=1, draws=4000, **options)
-    dense = fits.quietly(record, seed=2, engine="dense", chains=2, draws=3000, warmup=300, max_sweeps=1500, **options)
+    dense = fits.quietly(record, seed=2, engine="dense", chains=2, draws=2000, warmup=300, max_sweeps=1000, **options)
     assert (quick.diagnostics["engine"], dense.diagnostics["engine"]) == ("markov", "dense")
     assert set(quick.diagnostics) == set(dense.diagnostics)
     (mean, error), (dense_mean, dense_error) = summaries(quick), summaries(dense)
@@ -50,7 +50,8 @@ def test_both_engines_sample_the_same_posterior(record, options):
 
 
 def test_a_squared_exponential_converges_and_covers_the_truth():
-    found = lamina.fit(fits.record(true=TRUE), kernel=lamina.SquaredExponential(), seed=1, draws=1000, warmup=300)
+    options = {"chains": 2, "draws": 1000, "warmup": 300, "fixed": {"alpha": 4.0}}
+    found = lamina.fit(fits.record(true=TRUE), kernel=lamina.SquaredExponential(), seed=1, **options)
     assert found.diagnostics["engine"] == "dense"
     assert found.diagnostics["converged"]
     assert (np.diff(found.tau, axis=1) > 0).all()

@@ -41,6 +41,7 @@ CASES = {
     "gamma, alpha learnt": case(
         record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "gamma", priors={"alpha": (3.0, 1.8)}
     ),
+    "regular": case(record([0.0, 0.6, 1.0], [0.4, 0.3, 0.4]), "gamma", {**KNOWN, "alpha": 8.0}),
     "two sequences": case(record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa"))),
     "two sequences, alpha learnt": case(
         record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa")),
