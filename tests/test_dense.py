@@ -357,3 +357,28 @@ def test_gap_derivatives_need_ordered_times():
 def test_trend_terms_that_the_rows_cannot_tell_apart_are_reported():
     with pytest.raises(KernelError, match="cannot be told apart"):
         dense.log_likelihood(Matern32() + Constant() + Linear(), np.ones(3), np.arange(3.0), np.ones(3))
+
+
+def test_the_gradient_in_the_output_variances_agrees_with_differences(curve, trend):
+    kernel, (tau, y, y_sd) = with_trend(curve, trend), problem()
+    value, d_tau, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, y, y_sd)
+    expected = difference(lambda var: dense.log_likelihood(kernel, tau, y, np.sqrt(var)), y_sd**2)
+    assert_close(d_y_var, expected, 1e-6)
+    found = dense.value_and_gradient(kernel, tau, y, y_sd)
+    assert found[0] == value
+    np.testing.assert_array_equal(found[1], d_tau)
+    np.testing.assert_array_equal(found[2], d_theta)
+
+
+def test_prediction_point_by_point_is_the_diagonal_of_the_joint_one(curve, trend):
+    kernel, (tau, y, y_sd) = with_trend(curve, trend), problem()
+    mean, var, rate, rate_var = dense.predict_pointwise(kernel, tau, y, y_sd, AT)
+    expected, covariance = dense.predict(kernel, tau, y, y_sd, AT)
+    assert_close(mean, expected, 1e-12)
+    assert_close(var, np.diag(covariance), 1e-10)
+    if not curve.differentiable:
+        assert np.isnan([rate, rate_var]).all()
+        return
+    expected, covariance = dense.predict_rate(kernel, tau, y, y_sd, AT)
+    assert_close(rate, expected, 1e-11)
+    assert_close(rate_var, np.diag(covariance), 1e-10)

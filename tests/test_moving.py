@@ -75,3 +75,13 @@ def test_a_move_that_makes_two_rows_the_same_is_reported_with_a_remedy():
     state = MovingInverse.start(SquaredExponential(length=1.0), tau, np.zeros(12), np.full(12, 1e-9))
     with pytest.raises(KernelError, match="larger y_sd"):
         [state.propose(5, other + 1e-9) for other in np.delete(tau, 5)]
+
+
+def test_the_output_may_move_with_its_input():
+    state = start(Matern32(), 0.1)
+    for row in range(6):
+        move = state.propose(row, state.tau[row] + 0.1, state.y[row] + 0.3)
+        state = state.accept(move)
+        fresh = dense.log_likelihood(Matern32(), state.tau, state.y, state.y_sd)
+        assert state.value == pytest.approx(fresh, rel=1e-10)
+    assert state.y[0] == pytest.approx(start(Matern32(), 0.1).y[0] + 0.3)

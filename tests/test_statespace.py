@@ -15,7 +15,7 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.ke
 each_single = pytest.mark.parametrize("kernel", SINGLE.values(), ids=SINGLE.keys())
 
 
-@njit
+@njit(cache=True)
 def _system(blocks, dims, dt, mixed):
     d = len(dims)
     A, Q, P, F, noise, rate = (
@@ -35,12 +35,12 @@ def _system(blocks, dims, dt, mixed):
     return A, Q, P, F, noise, rate
 
 
-@njit
+@njit(cache=True)
 def _unmixed_adjoint(blocks, A_bar, Q_bar, dims):
     unmix_adjoint(blocks, A_bar, Q_bar, dims)
 
 
-@njit
+@njit(cache=True)
 def _rebuilt(blocks, parameters):
     return rebuild(blocks, parameters, 0)
 

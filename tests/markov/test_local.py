@@ -85,7 +85,7 @@ def test_moving_nothing_changes_nothing_however_precise_the_rows(kernel):
     assert not gap_log_ratios(c.blocks, c.dims, c.tau, c.z, c.y_var, 0.3, gap, Gs, hs, constants).any()
 
 
-@njit
+@njit(cache=True)
 def _joined(blocks, dims, G, h):
     d = len(dims)
     P, other = np.zeros((d, d)), np.zeros((d, d))
@@ -105,7 +105,7 @@ def test_what_all_rows_know_joined_with_the_prior_is_the_likelihood(kernel, n):
         assert value == pytest.approx(c.value(c.tau, 0.0), rel=1e-9)
 
 
-@njit
+@njit(cache=True)
 def _factorised(Lam, eta, dims, columns):
     G, h = np.zeros_like(Lam), np.zeros_like(eta)
     factorise(Lam, eta, G, h, dims, columns)

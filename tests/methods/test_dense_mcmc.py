@@ -49,6 +49,21 @@ def test_both_engines_sample_the_same_posterior(record, options):
     assert np.abs((mean - dense_mean) / np.hypot(error, dense_error)).max() < 5.0
 
 
+@pytest.mark.parametrize("left_out", ["_move_gaps", "_sweep"])
+def test_either_move_of_the_inputs_alone_samples_their_posterior(left_out, monkeypatch):
+    """Dates and values say little here, so that a wrong factor in an acceptance ratio would show."""
+    record = fits.record(t_sd=1.5, y_sd=0.7, true=TRUE[:5])
+    options = {"fixed": {"length": 2.0, "sd": 1.0, "alpha": 2.0}, "draws": 4000}
+    quick = lamina.fit(record, seed=1, **options)
+    stay = {"_move_gaps": lambda self, tau, phi, model, here, rate: (tau, here), "_sweep": lambda self, tau, *rest: tau}
+    monkeypatch.setattr(DenseChain, left_out, stay[left_out])
+    dense = fits.quietly(record, seed=2, engine="dense", chains=2, warmup=300, max_sweeps=2000, **options)
+    (mean, error), (dense_mean, dense_error) = summaries(quick), summaries(dense)
+    assert np.abs((mean - dense_mean) / np.hypot(error, dense_error)).max() < 5.0
+    sd, dense_sd = quick.inputs()["sd"], dense.inputs()["sd"]
+    assert np.abs(np.log(sd / dense_sd)).max() < 0.15
+
+
 def test_a_squared_exponential_converges_and_covers_the_truth():
     options = {"chains": 2, "draws": 1000, "warmup": 300, "fixed": {"alpha": 4.0}}
     found = lamina.fit(fits.record(true=TRUE), kernel=lamina.SquaredExponential(), seed=1, **options)

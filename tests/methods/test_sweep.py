@@ -27,10 +27,10 @@ def record(t, t_sd, y=None, y_sd=VAGUE, **rest):
     return Record(t=t, t_sd=t_sd, y=np.zeros(len(t)) if y is None else y, y_sd=y_sd, **rest)
 
 
-def case(found, gaps="uniform", fixed=None, **options):
+def case(found, gaps="uniform", fixed=None, floor=0.8, **options):
     """With a floor that takes from the exponential and gamma priors their spike at a span of zero, hard to sample."""
     problem = pose(found, Matern32(), gaps, fixed=KNOWN if fixed is None else fixed, **options)
-    return replace(problem, floor=0.8)
+    return replace(problem, floor=floor)
 
 
 #: Dates that contradict the order, so that it matters.
@@ -41,7 +41,7 @@ CASES = {
     "gamma, alpha learnt": case(
         record([0.0, 0.5, 0.2, 1.0], [0.5, 0.4, 0.6, 0.5]), "gamma", priors={"alpha": (3.0, 1.8)}
     ),
-    "regular": case(record([0.0, 0.6, 1.0], [0.4, 0.3, 0.4]), "gamma", {**KNOWN, "alpha": 8.0}),
+    "regular": case(record([0.0, 0.6, 1.0], 0.4), "gamma", {**KNOWN, "alpha": 8.0}, floor=0.1),
     "two sequences": case(record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa"))),
     "two sequences, alpha learnt": case(
         record([0.0, 0.3, 0.2, 0.1, 0.6], [0.5, 0.5, 0.6, 0.5, 0.4], sequence=list("ababa")),
