@@ -11,7 +11,6 @@ Exact rows inside a sequence are treated as measured with a very small error, so
 from __future__ import annotations
 
 import math
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import markov
+from ..cores import available_cores
 from ..errors import MethodError
 from ..problem import Problem
 from .coordinates import OPEN, Plan, lay, make_plan, unlay
@@ -65,7 +65,7 @@ def run(
     began = time.perf_counter()
     inference = _Inference(_uncertain_everywhere(problem), components, max_steps)
     seeds = np.random.SeedSequence(seed).spawn(restarts + 1)
-    with ThreadPoolExecutor(min(restarts, cores or len(os.sched_getaffinity(0)))) as pool:
+    with ThreadPoolExecutor(min(restarts, cores or available_cores())) as pool:
         found = list(pool.map(inference.climb, seeds[:restarts]))
     best = max(found, key=lambda f: f.history[-1])
     tau = inference.expected(best)[None]
