@@ -19,7 +19,8 @@ lint: $(STAMP)  ## check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP)  ## time the engine
+bench: $(STAMP)  ## time the engine, against its peers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts,bench]'
 	$(BIN)/python benchmarks/engine.py
 
 coverage: $(STAMP)  ## run the tests and show the lines they miss
