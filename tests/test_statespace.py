@@ -7,7 +7,7 @@ from numba import njit
 from scipy.linalg import expm
 
 from lamina.kernels import Constant, Matern12, Matern32, Matern52
-from lamina.statespace import dimensions, fill, mix, rebuild, start, unmix_adjoint
+from lamina.statespace import blocks_at, dimensions, fill, mix, start, unmix_adjoint
 
 SINGLE = {"12": Matern12(1.3, 0.7), "32": Matern32(0.4, 1.9), "52": Matern52(2.2, 0.8)}
 KERNELS = SINGLE | {"12+32+52": SINGLE["12"] + SINGLE["32"] + SINGLE["52"], "none": Constant()}
@@ -41,8 +41,8 @@ def _unmixed_adjoint(blocks, A_bar, Q_bar, dims):
 
 
 @njit(cache=True)
-def _rebuilt(blocks, parameters):
-    return rebuild(blocks, parameters, 0)
+def _blocks_at(blocks, factors, phi):
+    return blocks_at(blocks, factors, phi, 0)
 
 
 def system(kernel, dt=0.0, mixed=True):
@@ -143,12 +143,13 @@ def test_the_adjoint_of_the_change_of_basis(rng):
     assert found_Q == pytest.approx(T.T @ (Q_bar + Q_bar.T) @ T)
 
 
-def test_rebuilt_blocks_have_the_kinds_of_the_old_and_the_new_parameters():
-    old = KERNELS["12+32+52"].blocks()
-    parameters = np.arange(6.0).reshape(3, 2)
-    new = _rebuilt(old, parameters)
-    assert [type(block) for block in new] == [type(block) for block in old]
-    assert [tuple(block) for block in new] == [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
+def test_blocks_at_other_parameters_are_those_of_the_kernel_there():
+    kernel = KERNELS["12+32+52"]
+    phi = np.array([0.3, -0.2, 1.1, 0.4, -0.7, 0.9])
+    found = _blocks_at(kernel.blocks(), np.array([term.rate_factor for term in kernel.terms]), phi)
+    wanted = kernel.with_theta(phi).blocks()
+    assert [type(block) for block in found] == [type(block) for block in wanted]
+    assert np.array(found) == pytest.approx(np.array(wanted), rel=1e-14)
 
 
 def test_the_state_dimension_adds_up():

@@ -5,6 +5,7 @@ of its n gaps, log_gap[j] = log(tau[j + 1] - tau[j]), which may take any value.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,14 @@ from .errors import MethodError, OrderError, name_rows
 Array = NDArray[np.float64]
 
 PRIORS = ("uniform", "log-uniform", "exponential", "gamma")
+
+
+class Exponents(NamedTuple):
+    """A gap prior at one alpha: density prod gap^power times (span + floor)^-(per_gap * number of gaps)."""
+
+    power: float
+    per_gap: float
+    floor: float
 
 
 def to_gaps(tau: ArrayLike) -> tuple[float, Array]:

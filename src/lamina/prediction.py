@@ -21,9 +21,10 @@ from .markov.filter import log_likelihood_terms
 from .markov.smoothing import simulate, smooth
 from .methods.draws import Draws
 from .problem import Problem
+from .rows import in_time_order
 from .stack import FAST
-from .statespace import rebuild
-from .trend import at_times, integrate
+from .statespace import blocks_at
+from .trend import at_times, draw, integrate
 
 Array = np.ndarray
 
@@ -136,19 +137,12 @@ def _root(covariance: Array) -> Array:
 
 
 @njit(**FAST)
-def _lay_out(rows, extra_var, tau, phi, factors, parameters, time, Z, y_var):
-    """One draw in merged time order: times, data columns and variances; and the parameters of the blocks."""
+def _lay_out(rows, extra_var, tau, phi, time, Z, y_var):
+    """One draw in merged time order: times, data columns and variances."""
     order = np.argsort(tau)
-    scale = math.exp(2.0 * phi[len(phi) - 1])
+    in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
     for p in range(len(order)):
-        r = order[p]
-        time[p] = tau[r]
-        y_var[p] = rows.y_var[r] * scale + extra_var[r]
-        for c in range(Z.shape[1]):
-            Z[p, c] = rows.base[r, c] + rows.slope[c] * time[p]
-    for b in range(len(factors)):
-        parameters[b, 0] = factors[b] * math.exp(-phi[2 * b])
-        parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
+        y_var[p] += extra_var[order[p]]
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -157,13 +151,11 @@ def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, extr
     offset, X, offset_rate, X_rate = trend
     N, M, C = taus.shape[1], len(at), len(columns)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    parameters = np.empty((len(factors), 2))
     means, covariances = np.empty((M, 2, C)), np.empty((M, 3))
     for s in range(len(taus)):
-        _lay_out(rows, extra_var, taus[s], phis[s], factors, parameters, time, Z, y_var)
-        there = rebuild(blocks, parameters, 0)
-        smooth(there, dims, columns, both, time, Z, y_var, at, means, covariances)
-        _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
+        _lay_out(rows, extra_var, taus[s], phis[s], time, Z, y_var)
+        there = blocks_at(blocks, factors, phis[s], 0)
+        E = smooth(there, dims, columns, both, time, Z, y_var, at, means, covariances)
         _, root, whitened = integrate(E + trend_prior)
         for j in range(M):
             for k in range(2):
@@ -188,18 +180,13 @@ def _sample_draws(
     offset, X, offset_rate, X_rate = trend
     N, M, C = taus.shape[1], len(at), len(columns)
     time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
-    parameters, beta = np.empty((len(factors), 2)), np.empty(C - 1)
+    beta = np.empty(C - 1)
     for s in range(len(taus)):
-        _lay_out(rows, extra_var, taus[s], phis[s], factors, parameters, time, Z, y_var)
-        there = rebuild(blocks, parameters, 0)
+        _lay_out(rows, extra_var, taus[s], phis[s], time, Z, y_var)
+        there = blocks_at(blocks, factors, phis[s], 0)
         _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
         _, root, whitened = integrate(E + trend_prior)
-        for a in range(C - 1):
-            whitened[a] += rng.standard_normal()
-        for a in range(C - 1):
-            beta[a] = 0.0
-            for b in range(C - 1):
-                beta[a] += root[b, a] * whitened[b]
+        draw(root, whitened, rng, beta)
         for p in range(N):
             z[p] = Z[p, 0]
             for c in range(C - 1):

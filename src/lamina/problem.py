@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from .errors import KernelError, MethodError
-from .gaps import PRIORS
+from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Sum
-from .methods.sweep import Prior, Rows
 from .record import Record
+from .rows import Rows
 from .statespace import dimensions
 from .trend import Design, design
 
@@ -89,13 +89,13 @@ class Problem:
             values["alpha"] = 1.0 + values["alpha"]
         return values
 
-    def gap_prior(self, phi: Array) -> Prior:
+    def gap_prior(self, phi: Array) -> Exponents:
         """The exponents of the gap prior at phi."""
         if self.gaps == "gamma":
             alpha = 1.0 + math.exp(phi[self.n_kernel])
-            return Prior(alpha - 1.0, alpha, self.floor)
+            return Exponents(alpha - 1.0, alpha, self.floor)
         power = -1.0 if self.gaps == "log-uniform" else 0.0
-        return Prior(power, 1.0 if self.gaps == "exponential" else 0.0, self.floor)
+        return Exponents(power, 1.0 if self.gaps == "exponential" else 0.0, self.floor)
 
 
 def pose(

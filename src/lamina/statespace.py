@@ -343,17 +343,23 @@ def _tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
     return first_of_several
 
 
-def rebuild(blocks, parameters, b):
-    """Blocks of the same kinds with other parameters: row b of ``parameters`` (B, 2) holds rate and variance."""
+def blocks_at(blocks, factors, phi, b):
+    """Blocks of the same kinds at phi, which begins with log length and log sd of each; ``b`` counts from 0.
+
+    rate = factors[b] / length. (A kernel without blocks has one that is null and heeds neither.)
+    """
 
 
-@overload(rebuild, jit_options=INLINE)
-def _rebuild(blocks, parameters, b):
+@overload(blocks_at, jit_options=INLINE)
+def _blocks_at(blocks, factors, phi, b):
     kind = blocks[0].instance_class
     if len(blocks) == 1:
-        return lambda blocks, parameters, b: (kind(parameters[b, 0], parameters[b, 1]),)
+        return lambda blocks, factors, phi, b: (
+            kind(factors[b] * math.exp(-phi[2 * b]), math.exp(2.0 * phi[2 * b + 1])),
+        )
 
-    def first_of_several(blocks, parameters, b):
-        return (kind(parameters[b, 0], parameters[b, 1]), *rebuild(blocks[1:], parameters, b + 1))
+    def first_of_several(blocks, factors, phi, b):
+        one = kind(factors[b] * math.exp(-phi[2 * b]), math.exp(2.0 * phi[2 * b + 1]))
+        return (one, *blocks_at(blocks[1:], factors, phi, b + 1))
 
     return first_of_several

@@ -157,3 +157,15 @@ def integrate(E: Array) -> tuple[float, Array, Array]:
             whitened[i] += root[i, j] * E[j + 1, 0]
         value += 0.5 * whitened[i] * whitened[i]
     return value, root, whitened
+
+
+@njit(cache=True, error_model="numpy")
+def draw(root: Array, whitened: Array, rng: np.random.Generator, beta: Array) -> None:
+    """Write a draw of the coefficients into beta (q,), given what ``integrate`` returned."""
+    noisy = np.empty(len(beta))
+    for i in range(len(beta)):
+        noisy[i] = whitened[i] + rng.standard_normal()
+    for i in range(len(beta)):
+        beta[i] = 0.0
+        for k in range(i, len(beta)):
+            beta[i] += root[k, i] * noisy[k]

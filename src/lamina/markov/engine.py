@@ -132,14 +132,13 @@ def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tu
     order = np.argsort(at, kind="stable")
     back = np.argsort(order, kind="stable")
     means, covariances = np.empty((len(at), 2, len(columns))), np.empty((len(at), 3))
-    smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], means, covariances)
+    E = smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], means, covariances)
     means, covariances = means[back], covariances[back]
     if len(columns) == 1:
         return (
             Prediction(means[:, 0, 0], np.sqrt(covariances[:, 0])),
             Prediction(means[:, 1, 0], np.sqrt(covariances[:, 2])),
         )
-    _, E = log_likelihood_terms(blocks, dims, columns, tau, d.Z, y_var)
     integrated = integrate_out(E, d.prior, d.constant)
     offset, X, offset_rate, X_rate = at_times(kernel, d, at)
     found = []

@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numba import njit
 
-from ..stack import COMPILED, INLINE, congruence, copy, multiply, zeros
+from ..stack import COMPILED, INLINE, congruence, copy, multiply, to_array, zeros
 from ..statespace import fill, mix
 from .backward import factorise, observe, step_back
-from .filter import predict, stationary, update
+from .filter import add_products, predict, stationary, update
 
 
 @njit(**COMPILED)
@@ -77,12 +77,13 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
     """Posterior of (f, f') at sorted times ``at`` (M,), for each column of data.
 
     Writes means (M, 2, C) and covariances (M, 3): var f, cov(f, f'), var f'. ``both`` is a tuple of length d + C.
-    Where the curve has no derivative the entries of f' are NaN.
+    Where the curve has no derivative the entries of f' are NaN. Returns E as ``filter.log_likelihood_terms`` does.
     """
     N, M, d, C = len(tau), len(at), len(dims), len(columns)
     order = merge(tau, at)
     past_means, past_covariances = np.empty((M, d, C)), np.empty((M, d, d))
     m, P, e = zeros(dims, columns), zeros(dims, dims), zeros(columns, (0,))
+    products = zeros(columns, columns)
     A, Q, work, rate = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,))
     stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), rate, dims)
     for p in range(N + M):
@@ -90,7 +91,8 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
         if p > 0:
             predict(blocks, now - _time(tau, at, order[p - 1]), m, P, A, Q, work, dims, columns)
         if order[p] < N:
-            update(Z[order[p]], y_var[order[p]], m, P, e, dims, columns)
+            S = update(Z[order[p]], y_var[order[p]], m, P, e, dims, columns)
+            add_products(products, e, S, columns)
         else:
             copy(m, past_means[order[p] - N], dims, columns)
             copy(P, past_covariances[order[p] - N], dims, dims)
@@ -120,6 +122,7 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
             covariances[j, 1] += P[0, a] * rate[a, 0]
             for b in range(d):
                 covariances[j, 2] += rate[a, 0] * P[a, b] * rate[b, 0]
+    return to_array(products, columns)
 
 
 @njit(**INLINE)

@@ -66,6 +66,18 @@ def make_plan(problem: Problem) -> Plan:
     )
 
 
+@njit(**FAST)
+def _log_total(x, a, b):
+    """log(1 + sum exp x[a:b]): the room between two exact rows, in units of its last gap."""
+    top = 0.0
+    for i in range(a, b):
+        top = max(top, x[i])
+    total = math.exp(-top)
+    for i in range(a, b):
+        total += math.exp(x[i] - top)
+    return top + math.log(total)
+
+
 @njit(cache=True, **FAST)
 def lay(plan, x, tau):
     """Write the inputs of coordinates x (n,) into tau (N,), whose exact rows stay; returns log |d tau / d x|."""
@@ -75,18 +87,12 @@ def lay(plan, x, tau):
         kind = plan.kind[k]
         if kind == BETWEEN:
             room = plan.ceiling[k] - plan.floor[k]
-            top = 0.0
-            for i in range(a, b):
-                top = max(top, x[i])
-            total = math.exp(-top)
-            for i in range(a, b):
-                total += math.exp(x[i] - top)
-            log_total = top + math.log(total)
+            log_total = _log_total(x, a, b)
             log_jacobian += (b - a) * math.log(room) - log_total
             place = plan.floor[k]
             for i in range(a, b):
                 log_jacobian += x[i] - log_total
-                place += room * math.exp(x[i] - top) / total
+                place += room * math.exp(x[i] - log_total)
                 tau[plan.rows[i]] = place
         elif kind == BELOW:
             place = plan.ceiling[k]
@@ -115,19 +121,14 @@ def pull(plan, x, d_tau, with_jacobian, d_x):
         kind = plan.kind[k]
         if kind == BETWEEN:
             room = plan.ceiling[k] - plan.floor[k]
-            top = 0.0
-            for i in range(a, b):
-                top = max(top, x[i])
-            total = math.exp(-top)
-            for i in range(a, b):
-                total += math.exp(x[i] - top)
+            log_total = _log_total(x, a, b)
             later, mean = 0.0, 0.0
             for i in range(b - 1, a - 1, -1):
                 later += d_tau[plan.rows[i]]
                 d_x[i] = room * later
-                mean += math.exp(x[i] - top) / total * d_x[i]
+                mean += math.exp(x[i] - log_total) * d_x[i]
             for i in range(a, b):
-                share = math.exp(x[i] - top) / total
+                share = math.exp(x[i] - log_total)
                 d_x[i] = share * (d_x[i] - mean) + own * (1.0 - (b - a + 1) * share)
         elif kind == BELOW:
             earlier = 0.0

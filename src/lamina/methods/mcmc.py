@@ -83,8 +83,9 @@ class MarkovChain(Chain):
             Z=np.empty((n, q + 1)),
             y_var=np.empty(n),
             time=np.empty(n),
+            trial=np.empty(n),
+            sums=np.empty((2, len(problem.rows.gaps), 2)),
         )
-        self.beta = np.empty((2 * keep, q))
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
         problem, first = self.problem, self.kept
@@ -93,7 +94,7 @@ class MarkovChain(Chain):
         advance(
             problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), problem.rows, self.model,
             self.state, count * thin, stride, THETA_MOVES, adapt, self.rng,
-            self.tau[room], self.phi[room], self.beta[room],
+            self.tau[room], self.phi[room],
         )  # fmt: skip
         if not adapt:
             self.kept += count

@@ -11,8 +11,9 @@ Exact rows inside a sequence are treated as measured with a very small error, so
 from __future__ import annotations
 
 import math
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -66,7 +67,12 @@ def run(
     inference = _Inference(_uncertain_everywhere(problem), components, max_steps)
     seeds = np.random.SeedSequence(seed).spawn(restarts + 1)
     with ThreadPoolExecutor(min(restarts, cores or available_cores())) as pool:
-        found = list(pool.map(inference.climb, seeds[:restarts]))
+        climbs = [pool.submit(inference.climb, one) for one in seeds[:restarts]]
+        try:
+            wait(climbs)
+        except KeyboardInterrupt:
+            inference.interrupted.set()  # each climb stops where it is
+        found = [climb.result() for climb in climbs]
     best = max(found, key=lambda f: f.history[-1])
     tau = inference.expected(best)[None]
     if prediction == "mixture":
@@ -76,12 +82,12 @@ def run(
         "method": "npv",
         "seconds": time.perf_counter() - began,
         "objective": best.history[-1],
-        "objectives": [f.history[-1] for f in found],
+        "objectives": [one.history[-1] for one in found],
         "history": best.history,
         "steps": len(best.history) - 1,
         "prediction": prediction,
-        "converged": len(best.history) - 1 < max_steps,
-        "interrupted": False,
+        "converged": not inference.interrupted.is_set() and len(best.history) - 1 < max_steps,
+        "interrupted": inference.interrupted.is_set(),
     }
     return Draws.equal(tau, np.tile(best.phi, (len(tau), 1)), diagnostics=diagnostics)
 
@@ -109,6 +115,7 @@ class _Inference:
         self.n = len(self.plan.rows)
         self.unknown = np.flatnonzero(problem.free)
         self.one_sequence = len(self.plan.kind) == 1 and self.n == len(problem.record)
+        self.interrupted = threading.Event()
         self.compiled = (problem.blocks, problem.dims, problem.columns, self.target, self.plan)
         assert (self.plan.kind == OPEN).all()
 
@@ -158,8 +165,8 @@ class _Inference:
             result = minimize(variances, np.log(v).ravel(), jac=True, method="L-BFGS-B", bounds=limits,
                               options={"maxiter": 30})  # fmt: skip
             v = np.exp(result.x).reshape(shape)
-            history.append(self._objective(m, v, phi, curvature))
-            if step > 0 and history[-1] - history[-2] < TOLERANCE:
+            history.append(float(self._objective(m, v, phi, curvature)))
+            if self.interrupted.is_set() or (step > 0 and history[-1] - history[-2] < TOLERANCE):
                 break
         return Found(m, v, phi, history)
 

@@ -32,20 +32,6 @@ from ..stack import FAST, INLINE, copy, zeros
 TARGET = 0.44
 
 
-class Rows(NamedTuple):
-    """What is known of each row; row numbers are those of the record."""
-
-    t: np.ndarray  #: (N,) measured inputs, increasing with time
-    t_var: np.ndarray  #: (N,) their variances; 0 marks an exact row
-    base: np.ndarray  #: (N, C) data columns [y, trend columns] at tau = 0
-    slope: np.ndarray  #: (C,) and their derivatives in tau
-    y_var: np.ndarray  #: (N,)
-    sequence: np.ndarray  #: (N,) number of the sequence, -1 without order
-    before: np.ndarray  #: (N,) the row before it in its sequence, or -1
-    after: np.ndarray  #: (N,) the row after it, or -1
-    gaps: np.ndarray  #: (S,) number of gaps of each sequence
-
-
 class Tuning(NamedTuple):
     """Proposal scales, adapted in warm-up."""
 
@@ -75,14 +61,6 @@ def new_work(N: int, d: int, S: int) -> Work:
         np.empty(N, np.int64), np.empty(N), np.empty((N, 1)), np.empty(N), np.empty((N, d, d)), np.empty((N, d, 1)),
         np.zeros(N + 1), np.zeros(N + 1), np.ones(N + 1, np.bool_), np.empty(S, np.int64), np.empty((S, 2)),
     )  # fmt: skip
-
-
-class Prior(NamedTuple):
-    """The gap prior at the current alpha: density prod gap^power times (span + floor)^-(per_gap * number of gaps)."""
-
-    power: float
-    per_gap: float
-    floor: float
 
 
 @njit(**INLINE)
@@ -188,7 +166,8 @@ def _set(rows, work, p, r, time, beta, y_scale, way):
 
 
 @njit(**INLINE)
-def _accept(rng, log_ratio):
+def accept(rng, log_ratio):
+    """Metropolis's decision."""
     return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio
 
 
@@ -279,7 +258,7 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
     work.row[p], work.row[q] = last, first
     _place(rows, work, p, q, new_early, between, new_late - shift, beta, y_scale, way)
     ratio += _through(blocks, dims, work, m, P, p, q, shift)
-    if not _accept(rng, ratio):
+    if not accept(rng, ratio):
         work.row[p], work.row[q] = first, last
         _place(rows, work, p, q, old_early, between, old_late, beta, y_scale, way)
         return
@@ -337,7 +316,7 @@ def _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift,
             ratio -= prior.per_gap * rows.gaps[s] * math.log((span + step) / span)
     ratio -= _onward(blocks, dims, m, P, gap, work.LD[p + 1], work.h[p + 1])
     ratio += _onward(blocks, dims, m, P, new, work.LD[p + 1], work.h[p + 1])
-    if _accept(rng, ratio):
+    if accept(rng, ratio):
         return shift + step, 1.0
     return shift, 0.0
 
@@ -389,7 +368,7 @@ def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta,
                 if p + 1 < N:
                     ratio -= _onward(blocks, dims, m0, P0, after - here, work.LD[p + 1], work.h[p + 1])
                     ratio += _onward(blocks, dims, m1, P1, after - new, work.LD[p + 1], work.h[p + 1])
-                if _accept(rng, ratio):
+                if accept(rng, ratio):
                     accepted = 1.0
                     copy(m1, m0, dims, (0,))
                     copy(P1, P0, dims, dims)

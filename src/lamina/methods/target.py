@@ -18,10 +18,10 @@ from ..errors import KernelError
 from ..gaps import log_density as gap_log_density
 from ..markov.gradient import forward, reverse, store_width
 from ..problem import Problem
+from ..rows import Rows, in_time_order
 from ..stack import FAST
-from ..statespace import rebuild
+from ..statespace import blocks_at
 from ..trend import integrate
-from .sweep import Rows
 
 Array = np.ndarray
 
@@ -70,18 +70,8 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
     N, C, d, P = len(tau), len(columns), len(dims), len(phi)
     order = np.argsort(tau)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    scale = math.exp(2.0 * phi[P - 1])
-    for p in range(N):
-        r = order[p]
-        time[p] = tau[r]
-        y_var[p] = rows.y_var[r] * scale
-        for c in range(C):
-            Z[p, c] = rows.base[r, c] + rows.slope[c] * time[p]
-    parameters = np.empty((len(target.factors), 2))
-    for b in range(len(target.factors)):
-        parameters[b, 0] = target.factors[b] * math.exp(-phi[2 * b])
-        parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
-    there = rebuild(blocks, parameters, 0)
+    in_time_order(rows, tau, order, math.exp(phi[P - 1]), time, Z, y_var)
+    there = blocks_at(blocks, target.factors, phi, 0)
     store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
     log_det, E = forward(there, dims, columns, time, Z, y_var, store)
     value, root, whitened = integrate(E + target.trend_prior)

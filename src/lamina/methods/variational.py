@@ -20,8 +20,9 @@ import numpy as np
 from numba import njit
 
 from ..markov.curvature import along
+from ..rows import in_time_order
 from ..stack import FAST
-from ..statespace import rebuild
+from ..statespace import blocks_at
 from .coordinates import lay, pull
 from .target import likelihood, spacing
 
@@ -150,23 +151,16 @@ def interleaved_curvature(blocks, dims, target, plan, tau, x, phi, beta, out):
     """d² log p(y | x) / dx_j² for each coordinate, trend coefficients held at beta: N directional passes, O(N²)."""
     rows, N = target.rows, len(tau)
     order = np.argsort(tau)
-    time, z, y_var, direction = np.empty(N), np.empty(N), np.empty(N), np.empty(N)
-    scale = math.exp(2.0 * phi[len(phi) - 1])
+    time, Z, y_var = np.empty(N), np.empty((N, len(beta) + 1)), np.empty(N)
+    in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
+    z, direction = Z[:, 0].copy(), np.empty(N)
     tilt = rows.slope[0]
     for c in range(len(beta)):
         tilt -= beta[c] * rows.slope[c + 1]
     for p in range(N):
-        r = order[p]
-        time[p] = tau[r]
-        y_var[p] = rows.y_var[r] * scale
-        z[p] = rows.base[r, 0] + tilt * time[p]
         for c in range(len(beta)):
-            z[p] -= beta[c] * rows.base[r, c + 1]
-    parameters = np.empty((len(target.factors), 2))
-    for b in range(len(target.factors)):
-        parameters[b, 0] = target.factors[b] * math.exp(-phi[2 * b])
-        parameters[b, 1] = math.exp(2.0 * phi[2 * b + 1])
-    there = rebuild(blocks, parameters, 0)
+            z[p] -= beta[c] * Z[p, c + 1]
+    there = blocks_at(blocks, target.factors, phi, 0)
     place = np.empty(N, np.int64)
     for p in range(N):
         place[order[p]] = p
