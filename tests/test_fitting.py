@@ -20,17 +20,16 @@ QUICK = fits.OPTIONS["mcmc"]
     ("options", "error", "text"),
     [
         ({"method": "hmc"}, lamina.MethodError, "unknown method 'hmc'. Choose one of: gp, nigp, npv, mcmc, nuts"),
-        ({"chain": 2}, lamina.MethodError, "no option 'chain'; it has: chains, draws, warmup, max_sweeps, engine"),
+        ({"chain": 2}, lamina.MethodError, "no option 'chain'; it has: chains, draws, warmup, max_sweeps, cores"),
         ({"method": "gp", "chains": 2}, lamina.MethodError, 'method="gp" has no option .chains.; it has: starts'),
         ({"chains": 0}, lamina.MethodError, "chains must be a whole number of at least 1, got 0"),
         ({"draws": 10.5}, lamina.MethodError, "draws must be a whole number"),
         ({"seed": -1}, lamina.MethodError, "seed must be a whole number of at least 0, got -1"),
         ({"seed": "today"}, lamina.MethodError, "seed must be"),
-        ({"engine": "fast"}, lamina.MethodError, 'engine must be "auto", "markov" or "dense", got .fast.'),
+        ({"engine": "fast"}, lamina.MethodError, "engine must be one of auto, markov, dense, got .fast."),
         ({"engine": "markov", "kernel": lamina.Periodic()}, lamina.KernelError, 'Use engine="dense"'),
         ({"kernel": lamina.Matern32}, lamina.KernelError, "kernel must be a kernel such as lamina.Matern32()"),
         ({"kernel": 0}, lamina.KernelError, "kernel must be"),
-        ({"method": "npv", "kernel": lamina.SquaredExponential()}, lamina.MethodError, 'use method="mcmc"'),
         ({"method": "nigp", "kernel": lamina.Matern12()}, lamina.MethodError, "use Matern32 or Matern52"),
         ({"method": "npv", "prediction": "best"}, lamina.MethodError, 'prediction must be "mixture" or "plugin"'),
         ({"gaps": "poisson"}, lamina.MethodError, "unknown gap prior 'poisson'. Choose one of: uniform"),
@@ -127,6 +126,33 @@ def test_an_interrupt_keeps_what_there_is(stage, engine):
     assert np.isfinite(found.curve(AT)).all(axis=None)
 
 
+@pytest.mark.parametrize("engine", ["markov", "dense"])
+def test_a_fit_that_was_interrupted_and_goes_on_gives_what_one_gives_that_was_not(engine):
+    limits = {"engine": engine, "chains": 2, "draws": 80, "warmup": 40, "max_sweeps": 200, "seed": 3}
+
+    def interrupt(state):
+        if state["stage"] == "sampling" and state["sweeps"] > 100:
+            raise KeyboardInterrupt
+
+    part = fits.quietly(RECORD, progress=interrupt, **limits)
+    rest = fits.quietly(RECORD, checkpoint=part.checkpoint, **limits | {"max_sweeps": 400 - part.diagnostics["sweeps"]})
+    whole = fits.quietly(RECORD, **limits | {"max_sweeps": 360})
+    assert part.diagnostics["interrupted"]
+    assert rest.diagnostics["sweeps"] == whole.diagnostics["sweeps"] == 400
+    assert rest.diagnostics["thin"] == whole.diagnostics["thin"]
+    assert np.array_equal(rest.tau, whole.tau)
+    assert np.array_equal(rest.theta, whole.theta)
+
+
+def test_a_checkpoint_of_another_record_is_refused():
+    part = fits.quietly(RECORD, chains=2, draws=40, warmup=20, max_sweeps=20)
+    other = lamina.Record(t=RECORD.t[:5], t_sd=RECORD.t_sd[:5], y=RECORD.y[:5], y_sd=RECORD.y_sd[:5])
+    with pytest.raises(lamina.MethodError, match="the checkpoint does not fit this record and model"):
+        lamina.fit(other, chains=2, draws=40, checkpoint=part.checkpoint)
+    with pytest.raises(lamina.MethodError, match="does not fit"):
+        lamina.fit(RECORD, chains=3, checkpoint=part.checkpoint)
+
+
 @pytest.mark.parametrize("method", ["gp", "nigp"])
 def test_an_interrupt_of_a_climb_keeps_the_best_so_far(method, monkeypatch):
     from scipy import optimize
@@ -144,6 +170,30 @@ def test_an_interrupt_of_a_climb_keeps_the_best_so_far(method, monkeypatch):
         found = lamina.fit(RECORD, method)
     assert found.diagnostics["interrupted"]
     assert np.isfinite(found.curve(AT)).all(axis=None)
+
+
+def test_an_interrupt_of_npv_keeps_where_the_climbs_are(monkeypatch):
+    from lamina.methods import npv
+
+    def interrupted(futures):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(npv, "wait", interrupted)
+    with pytest.warns(lamina.NotConverged, match="interrupted"):
+        found = lamina.fit(RECORD, "npv")
+    assert found.diagnostics["interrupted"]
+    assert len(found.diagnostics["objectives"]) == 5
+    assert np.isfinite(found.curve(AT)).all(axis=None)
+
+
+@pytest.mark.parametrize("method", ["gp", "nigp", "npv", "mcmc"])
+def test_both_engines_find_the_same(method):
+    """The paper's dense algorithms and the O(N) ones: the same answer, for the samplers within their error."""
+    limits = {"chains": 2, "warmup": 300, "max_sweeps": 1500} if method == "mcmc" else {}
+    fast, slow = (fits.quietly(RECORD, method=method, engine=engine, **limits) for engine in ("markov", "dense"))
+    close = 0.1 if method == "mcmc" else 1e-3
+    assert slow.curve(AT)["mean"].to_numpy() == pytest.approx(fast.curve(AT)["mean"].to_numpy(), abs=close)
+    assert slow.inputs()["mean"].to_numpy() == pytest.approx(fast.inputs()["mean"].to_numpy(), abs=close)
 
 
 def test_progress_is_told_what_is_going_on():

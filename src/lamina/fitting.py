@@ -15,7 +15,7 @@ from .kernels import Kernel, Matern32
 from .methods import gp, mcmc, nigp, npv, nuts
 from .methods.draws import Draws
 from .posterior import Posterior
-from .problem import pose
+from .problem import Problem, pose
 from .record import Record
 
 Method = Literal["gp", "nigp", "npv", "mcmc", "nuts"]
@@ -44,6 +44,7 @@ def fit(
     gaps: str = "gamma",
     *,
     mean: Literal["constant", "linear", "zero"] | None = None,
+    engine: Literal["auto", "markov", "dense"] = "auto",
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
     estimate: str | tuple[str, ...] = (),
@@ -56,23 +57,65 @@ def fit(
     ---------
     record: the measurements.
     method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same
-        posterior, extra ``lamina[nuts]``), "npv" (the paper's variational method; Matérn kernels only), "nigp" and
-        "gp" (no order; for comparison).
+        posterior, extra ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (no order; for
+        comparison).
     kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
     mean: "constant" (default), "linear" or "zero". Trend terms in the kernel say the same with priors of their own.
+    engine: "markov", O(N), for Matérn kernels and their sums; "dense", the paper's O(N³), for any kernel; "auto" takes
+        "markov" wherever that can be.
     priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie
         between median / factor and median * factor. Others get weak priors from the spread of the data.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
     estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
     seed: the same seed gives the same result, on one core or several.
-    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, engine, cores,
-        progress; for nuts chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for
-        gp and nigp starts.
+    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
+        nuts chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp
+        starts.
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
+    run, problem = _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
+    # On matrices as small as these, several threads of linear algebra only wait for each other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        posterior = Posterior(problem, run(problem, seed=seed, **options))
+    _warn(posterior)
+    return posterior
+
+
+def check(
+    record: Record,
+    method: Method = "mcmc",
+    kernel: Kernel | None = None,
+    gaps: str = "gamma",
+    *,
+    mean: Literal["constant", "linear", "zero"] | None = None,
+    engine: Literal["auto", "markov", "dense"] = "auto",
+    priors: dict[str, tuple[float, float]] | None = None,
+    fixed: dict[str, float] | None = None,
+    estimate: str | tuple[str, ...] = (),
+    seed: int = 0,
+    **options: Any,
+) -> None:
+    """Raise what ``fit`` would raise for these arguments, without fitting."""
+    _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
+
+
+def _posed(
+    record: Record,
+    method: str,
+    kernel: Kernel | None,
+    gaps: str,
+    mean: str | None,
+    engine: str,
+    priors: dict[str, tuple[float, float]] | None,
+    fixed: dict[str, float] | None,
+    estimate: str | tuple[str, ...],
+    seed: int,
+    options: dict[str, Any],
+) -> tuple[Callable[..., Draws], Problem]:
+    """The method and the problem it is to solve, after all checks."""
     if not isinstance(record, Record):
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."
@@ -91,17 +134,13 @@ def fit(
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     kernel = Matern32() if kernel is None else kernel
-    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS)
+    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS, engine)
     if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         raise RecordError(
             f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least "
             f"{FEWEST_ROWS}, or fix them: fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
         )
-    # On matrices as small as these, several threads of linear algebra only wait for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
-        posterior = Posterior(problem, run(problem, seed=seed, **options))
-    _warn(posterior)
-    return posterior
+    return run, problem
 
 
 def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:

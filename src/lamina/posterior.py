@@ -63,6 +63,11 @@ class Posterior:
         """What the method knows of itself, and the rows whose date is in conflict."""
         return {**self.draws.diagnostics, "conflicts": self._conflicts()}
 
+    @property
+    def checkpoint(self) -> dict[str, Array] | None:
+        """Where a mcmc fit stands that was interrupted or has not converged: ``fit(..., checkpoint=...)`` goes on."""
+        return self.draws.checkpoint
+
     def curve(self, at: ArrayLike) -> pd.DataFrame:
         """The curve f at times ``at``: mean, sd and quantiles, one row each."""
         return self._table(at, rate=False)
@@ -86,6 +91,8 @@ class Posterior:
             mean = weight @ tau
             found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
             found[part, 2:] = weighted_quantiles(tau, weight).T
+        exact = self.record.exact
+        found[exact], found[exact, 1] = self.record.t[exact, None], 0.0  # to the last digit
         columns = {"t": self.record.t, "t_sd": self.record.t_sd}
         columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
         return pd.DataFrame(columns)

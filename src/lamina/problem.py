@@ -32,6 +32,7 @@ SCALE_FACTOR = 2.0
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 
 MEANS = ("constant", "linear", "zero")
+ENGINES = ("auto", "markov", "dense")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Problem:
     record: Record
     kernel: Kernel  #: with its trend terms, in internal time
     gaps: str
+    engine: str  #: "markov" or "dense": what inference runs on
     origin: float
     floor: float  #: see ``lamina.gaps.log_prior``
     rows: Rows
@@ -107,6 +109,7 @@ def pose(
     fixed: dict[str, float] | None = None,
     estimate: tuple[str, ...] = (),
     learn_inputs: bool = True,
+    engine: str = "auto",
     internal: bool = False,
 ) -> Problem:
     """Check a model against a record and lay both out in arrays.
@@ -118,6 +121,10 @@ def pose(
         raise MethodError(f"unknown gap prior {gaps!r}. Choose one of: {', '.join(PRIORS)}.")
     if not isinstance(kernel, Kernel):
         raise KernelError(f"kernel must be a kernel such as lamina.Matern32(), got {kernel!r}.")
+    if engine not in ENGINES:
+        raise MethodError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}.")
+    if engine == "markov":
+        kernel.blocks()  # says what to do if there are none
     sign = record.sign
     origin = float(np.mean(sign * record.t))
     t = sign * record.t - origin
@@ -146,6 +153,7 @@ def pose(
         record=record,
         kernel=full,
         gaps=gaps,
+        engine="markov" if kernel.is_markov and engine != "dense" else "dense",
         origin=origin,
         floor=1e-3 * float(np.ptp(t)) if np.ptp(t) > 0 else 1.0,
         rows=_rows(record, t, columns),

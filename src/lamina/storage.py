@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy as np
 from . import kernels
 from .columns import Labels
 from .errors import LaminaError
+from .files import WriteError, replacing
 from .kernels import Kernel, Product, Sum
 from .methods.draws import Draws
 from .posterior import Posterior
@@ -58,21 +58,16 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "diagnostics": {key: _marked(value) for key, value in draws.diagnostics.items()},
         "kernel": _kernel_to_dict(problem.kernel),
         "gaps": problem.gaps,
+        "engine": problem.engine,
         **{name: getattr(problem, name) for name in _NUMBERS},
     }
     # A variable, because HDF5 has no room for long attributes.
     data["facts"] = ((), json.dumps(facts, default=_plain))
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise StorageError(f"cannot write {path}: there is no folder {path.parent}. Make it first.")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(partial, engine="h5netcdf")
-        os.replace(partial, path)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}. Choose another place.") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        with replacing(path) as partial:
+            xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(partial, engine="h5netcdf")
+    except WriteError as error:
+        raise StorageError(str(error)) from None
 
 
 def load(path: str | Path) -> Posterior:
@@ -102,7 +97,8 @@ def _restored(dataset: xr.Dataset) -> Posterior:
     columns: dict[str, Any] = {name: dataset[name].to_numpy() for name in _COLUMNS}
     numbers: dict[str, Any] = {name: np.asarray(facts[name]) for name in _NUMBERS}
     record = Record(**columns, **facts["record"])
-    problem = replace(pose(record, _kernel_from_dict(facts["kernel"]), facts["gaps"], internal=True), **numbers)
+    kernel = _kernel_from_dict(facts["kernel"])
+    problem = replace(pose(record, kernel, facts["gaps"], engine=facts["engine"], internal=True), **numbers)
     draws = Draws(
         tau=dataset["tau"].to_numpy(),
         phi=dataset["phi"].to_numpy(),

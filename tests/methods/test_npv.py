@@ -1,6 +1,7 @@
 """npv: each term of its objective against Monte Carlo and finite differences, and what the fit makes of them."""
 
 import math
+from dataclasses import replace
 
 import fits
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import logsumexp
 import lamina
 from lamina.methods.coordinates import lay
 from lamina.methods.npv import _Inference, _uncertain_everywhere
-from lamina.methods.variational import entropy_bound, expected_dates, first_order, smooth_part, variance_part
+from lamina.methods.variational import entropy_bound, expected_dates, smooth_part, variance_part
 from lamina.problem import pose
 
 #: A level that is as good as known: the curvature of interleaved rows is that at given trend coefficients.
@@ -81,14 +82,30 @@ def test_expected_dates_are_those_of_monte_carlo(inference):
 
 def test_gradients_of_the_first_order_objective(inference):
     m, v, phi = somewhere(inference)
-    tau, d_m, d_phi = inference.problem.rows.t.copy(), np.empty(m.shape), np.empty(len(phi))
+    d_m, d_phi = np.empty(m.shape), np.empty(len(phi))
 
     def value(m, phi):
-        return first_order(*inference.compiled, m, v, phi, tau, np.empty(m.shape), np.empty(len(phi)))
+        return inference._first_order(m, v, phi, np.empty(m.shape), np.empty(len(phi)))
 
-    first_order(*inference.compiled, m, v, phi, tau, d_m, d_phi)
+    inference._first_order(m, v, phi, d_m, d_phi)
     close(d_m, slopes(lambda m: value(m, phi), m))
     close(d_phi[inference.unknown], slopes(lambda phi: value(m, phi), phi)[inference.unknown])
+
+
+def test_both_engines_have_one_objective(inference):
+    """Values up to a constant, gradients and curvatures."""
+    dense = _Inference(replace(inference.problem, engine="dense"), components=3, max_steps=50)
+    values = []
+    for seed in range(2):
+        m, v, phi = somewhere(inference, seed)
+        found = []
+        for one in inference, dense:
+            d_m, d_phi = np.empty(m.shape), np.empty(len(phi))
+            found.append((one._first_order(m, v, phi, d_m, d_phi), d_m, d_phi[one.unknown], one._curvature(m, phi)))
+        for fast, slow in zip(found[0][1:], found[1][1:], strict=True):
+            close(fast, slow, 1e-6)
+        values.append(found[0][0] - found[1][0])
+    assert values[0] == pytest.approx(values[1], abs=1e-7)
 
 
 def test_gradient_of_the_variance_part(inference):

@@ -6,17 +6,19 @@ is then reported as not converged. When the room for draws is full, every second
 
 from __future__ import annotations
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..convergence import effective_draws, r_hat
+from ..errors import MethodError
 from ..problem import Problem
-from .draws import Draws
+from .draws import Checkpoint, Draws
 from .starts import starting_inputs, starting_phi
 
 Array = np.ndarray
@@ -36,8 +38,6 @@ FEWEST_DRAWS = 4
 class Chain(ABC):
     """One chain: where it is, its random numbers, and what it has kept."""
 
-    engine: ClassVar[str]
-
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
         self.problem, self.rng, self.keep, self.kept = problem, np.random.default_rng(seed), keep, 0
         #: (N,) and (P,): the inputs and parameters now
@@ -49,6 +49,14 @@ class Chain(ABC):
     @abstractmethod
     def advance(self, count: int, thin: int, adapt: bool) -> None:
         """``count`` times ``thin`` rounds; outside warm-up (``adapt``), every ``thin``-th is kept."""
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, Array]:
+        """Where the chain is and how it proposes, as arrays; not its draws and random numbers."""
+
+    @abstractmethod
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go back to where ``snapshot`` was taken."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -69,39 +77,51 @@ def room(problem: Problem, draws: int, chains: int) -> int:
 
 
 def run_until_agreed(
-    chains: Sequence[Chain], warmup: int, max_sweeps: int, workers: int, progress: Progress | None = None
+    chains: Sequence[Chain],
+    warmup: int,
+    max_sweeps: int,
+    workers: int,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Draws:
-    """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is."""
+    """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is.
+
+    From a checkpoint the chains go on, without another warm-up, for at most ``max_sweeps`` more: a run that was
+    interrupted and goes on gives the draws of one that was not.
+    """
     began = time.perf_counter()
-    crew, keep = _Crew(chains, workers, progress, warmup), chains[0].keep
-    thin, interrupted = 1, False
+    crew, keep = _Crew(chains, workers, progress), chains[0].keep
+    interrupted = False
     try:
-        for rounds in (3 * warmup) // 10, warmup - (3 * warmup) // 10:
-            crew.advance(rounds, 1, adapt=True)
-            for chain in chains:
-                chain.forget()
-        crew.advance(min(keep, max_sweeps), thin)
-        while not crew.look() and chains[0].kept * thin < max_sweeps:
-            crew.advance(min(keep, max_sweeps // thin - chains[0].kept), thin)
-            if chains[0].kept < 2 * keep:
-                break
-            for chain in chains:
-                chain.halve()
-            thin *= 2
+        if checkpoint is None:
+            for rounds in (3 * warmup) // 10, warmup - (3 * warmup) // 10:
+                crew.advance(rounds, adapt=True)
+                for chain in chains:
+                    chain.forget()
+        else:
+            crew.go_back(checkpoint)
+            max_sweeps += chains[0].kept * crew.thin
+        while not crew.ready(max_sweeps):
+            goal = keep if chains[0].kept < keep else 2 * keep
+            crew.advance(min(goal, max_sweeps // crew.thin) - chains[0].kept)
+            if chains[0].kept == 2 * keep:
+                for chain in chains:
+                    chain.halve()
+                crew.thin *= 2
     except KeyboardInterrupt:
         interrupted = True
     finally:
         crew.close()
-    return _collect(crew, thin, interrupted, time.perf_counter() - began)
+    return _collect(crew, interrupted, time.perf_counter() - began)
 
 
 class _Crew:
     """The chains, advanced together on several cores, and how far they have got."""
 
-    def __init__(self, chains: Sequence[Chain], workers: int, progress: Progress | None, warmup: int) -> None:
-        self.chains, self.progress, self.warmup = chains, progress, warmup
+    def __init__(self, chains: Sequence[Chain], workers: int, progress: Progress | None) -> None:
+        self.chains, self.progress = chains, progress
         self.pool = ThreadPoolExecutor(workers)
-        self.sweeps, self.rounds_a_batch = 0, 16
+        self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
         self.r_hat: Array | None = None
         self.ess: Array | None = None
         problem = chains[0].problem
@@ -109,8 +129,45 @@ class _Crew:
         stride = max(len(uncertain) // WATCHED, 1)
         self.rows, self.parameters = uncertain[::stride], np.flatnonzero(problem.free)
 
-    def advance(self, count: int, thin: int, adapt: bool = False) -> None:
+    @property
+    def sweeps(self) -> int:
+        """Of each chain, warm-up included."""
+        return self.warmed_up + self.chains[0].kept * self.thin
+
+    def ready(self, max_sweeps: int) -> bool:
+        """Have the chains agreed, or reached their limit? Asked when their room is half full, and at the end."""
+        kept = self.chains[0].kept
+        at_limit = kept >= max_sweeps // self.thin
+        return (kept == self.chains[0].keep or at_limit) and (self.look() or at_limit)
+
+    def checkpoint(self) -> Checkpoint:
+        """Everything needed to go on, as arrays."""
+        found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
+        for k, chain in enumerate(self.chains):
+            own = {"draws tau": chain.tau[: chain.kept], "draws phi": chain.phi[: chain.kept], **chain.snapshot()}
+            own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
+            found |= {f"{k} {name}": values for name, values in own.items()}
+        return found
+
+    def go_back(self, checkpoint: Checkpoint) -> None:
+        """Take up where a checkpoint was made. Raises MethodError if it belongs to another record or model."""
+        try:
+            self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
+            for k, chain in enumerate(self.chains):
+                own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
+                tau, phi = own.pop("draws tau"), own.pop("draws phi")
+                chain.kept = len(tau)
+                chain.tau[: len(tau)], chain.phi[: len(phi)] = tau, phi
+                chain.rng.bit_generator.state = json.loads(str(own.pop("random")))
+                chain.restore(own)
+        except (KeyError, ValueError, TypeError) as error:
+            raise MethodError(
+                f"the checkpoint does not fit this record and model ({error}). Begin without it."
+            ) from None
+
+    def advance(self, count: int, adapt: bool = False) -> None:
         """All chains by ``count`` times ``thin`` rounds, in batches short enough to report and to interrupt."""
+        thin = self.thin
         while count > 0:
             batch = min(max(self.rounds_a_batch // thin, 1), count)
             began = time.perf_counter()
@@ -121,7 +178,7 @@ class _Crew:
             grown = self.rounds_a_batch * min(max(SECONDS_A_BATCH / max(took, 1e-6), 0.5), 4.0)
             self.rounds_a_batch = max(int(grown), 1)
             count -= batch
-            self.sweeps += batch * thin
+            self.warmed_up += batch if adapt else 0
             self.report(adapt)
 
     def report(self, adapt: bool) -> None:
@@ -154,11 +211,11 @@ class _Crew:
         return float(np.min(self.ess, initial=np.inf)) if self.ess is not None else 0.0
 
     def close(self) -> None:
-        """Wait for the batch under way."""
-        self.pool.shutdown(wait=True, cancel_futures=True)
+        """Wait for the batch under way, of all chains: they must stay side by side."""
+        self.pool.shutdown(wait=True)
 
 
-def _collect(crew: _Crew, thin: int, interrupted: bool, seconds: float) -> Draws:
+def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
     chains, problem = crew.chains, crew.chains[0].problem
     crew.look()
     kept = min(chain.kept for chain in chains)
@@ -170,12 +227,12 @@ def _collect(crew: _Crew, thin: int, interrupted: bool, seconds: float) -> Draws
         phi = np.concatenate([chain.phi[:kept] for chain in chains])
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
-        "engine": chains[0].engine,
+        "engine": problem.engine,
         "seconds": seconds,
         "chains": len(chains),
         "sweeps": crew.sweeps,
-        "warmup": min(crew.warmup, crew.sweeps),
-        "thin": thin,
+        "warmup": crew.warmed_up,
+        "thin": crew.thin,
         "converged": not interrupted and crew.agreed,
         "interrupted": interrupted,
         "r_hat": crew.worst_r_hat,
@@ -187,4 +244,6 @@ def _collect(crew: _Crew, thin: int, interrupted: bool, seconds: float) -> Draws
         diagnostics["r_hat_inputs"], diagnostics["ess_inputs"] = crew.r_hat[:inputs], crew.ess[:inputs]
         diagnostics["r_hat_theta"] = dict(zip(names, crew.r_hat[inputs:].tolist(), strict=True))
         diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))
-    return Draws.equal(tau, phi, chains=len(chains), diagnostics=diagnostics)
+    agreed = diagnostics["converged"]
+    checkpoint = None if agreed or kept == 0 else crew.checkpoint()
+    return Draws.equal(tau, phi, chains=len(chains), diagnostics=diagnostics, checkpoint=checkpoint)

@@ -15,7 +15,7 @@ sequence matters here.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
@@ -65,8 +65,6 @@ class Steps(NamedTuple):
 class DenseChain(Chain):
     """A chain on the dense engine: O(N²) a proposal of one input, O(N³) a proposal of theta."""
 
-    engine: ClassVar[str] = "dense"
-
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
         super().__init__(problem, seed, keep)
         self.target, self.plan = make_target(problem), make_plan(problem)
@@ -97,6 +95,17 @@ class DenseChain(Chain):
             if not adapt and (k + 1) % thin == 0:
                 self.tau[self.kept], self.phi[self.kept] = tau, phi
                 self.kept += 1
+
+    def snapshot(self) -> dict[str, Array]:
+        learnt = self.covariance
+        known = {"tau": self.now[0], "phi": self.now[1], "mean": learnt.mean, "covariance": learnt.covariance}
+        return known | {"root": learnt.root, "rounds": np.array(learnt.rounds)} | self.steps._asdict()
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        for name, here in self.snapshot().items():
+            if here.ndim > 0:
+                here[:] = arrays[name]
+        self.covariance.rounds = int(arrays["rounds"])
 
     def forget(self) -> None:
         self.covariance.rounds = 0

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray
+#: Arrays by name from which a sampler can go on.
+Checkpoint = dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Draws:
     chains: int = 1  #: draws are in order of chain
     extra_var: Array | None = None  #: (N,) output variance that a method adds (nigp)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    checkpoint: Checkpoint | None = None  #: where a sampler stands that has not finished
 
     @staticmethod
     def equal(tau: Array, phi: Array, **rest: Any) -> Draws:

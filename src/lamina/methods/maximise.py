@@ -46,7 +46,7 @@ def _marginal(blocks, dims, columns, target, tau, phi):
 def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array], tuple[float, Array]]:
     """The function phi -> log p(y | tau, phi) + log p(phi) and its gradient (P,), with ``extra_var`` added to y_var."""
     y_var = problem.rows.y_var + extra_var
-    if problem.kernel.is_markov:
+    if problem.engine == "markov":
         target = make_target(problem)
         target = target._replace(rows=target.rows._replace(y_var=y_var))
         return partial(_marginal, problem.blocks, problem.dims, problem.columns, target, tau)

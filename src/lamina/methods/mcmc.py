@@ -5,19 +5,20 @@ Several chains run on the cores there are, each with its own stream of random nu
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
 import numpy as np
 
 from ..cores import available_cores
-from ..errors import MethodError
 from ..problem import Problem
 from .chain import Model, State, advance
 from .crew import Chain, Progress, room, run_until_agreed
 from .dense_mcmc import DenseChain
-from .draws import Draws
+from .draws import Checkpoint, Draws
 from .sweep import Tuning, new_work
 
+Array = np.ndarray
+
+#: The fields of a chain's state that a checkpoint keeps; the others are room for work.
+KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds")
 #: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
 THETA_MOVES = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -31,35 +32,24 @@ def run(
     draws: int = 2000,
     warmup: int = 1000,
     max_sweeps: int | None = None,
-    engine: Literal["auto", "markov", "dense"] = "auto",
     cores: int | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Sample. ``draws`` are kept in all, thinned evenly; ``max_sweeps`` is the limit of each chain after warm-up.
 
-    engine: "markov" takes Matérn kernels and their sums, "dense" any kernel; "auto" is "markov" wherever that can be.
+    checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to go on from there.
     """
-    kind = _chain_type(problem, engine)
+    kind: type[Chain] = MarkovChain if problem.engine == "markov" else DenseChain
     seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
     # The dense chain is interpreted, and holds Python's lock: a second thread would only wait for it.
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
     crew = [kind(problem, one, keep) for one in seeds]
-    return run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS[kind.engine], workers, progress)
-
-
-def _chain_type(problem: Problem, engine: str) -> type[Chain]:
-    if engine not in ("auto", "markov", "dense"):
-        raise MethodError(f'engine must be "auto", "markov" or "dense", got {engine!r}.')
-    if engine == "dense" or (engine == "auto" and not problem.kernel.is_markov):
-        return DenseChain
-    problem.kernel.blocks()  # says what to do if there are none
-    return MarkovChain
+    return run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS[problem.engine], workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
-
-    engine: ClassVar[str] = "markov"
 
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
         super().__init__(problem, seed, keep)
@@ -98,6 +88,14 @@ class MarkovChain(Chain):
         )  # fmt: skip
         if not adapt:
             self.kept += count
+
+    def snapshot(self) -> dict[str, Array]:
+        state = self.state
+        return {name: getattr(state, name) for name in KEPT} | state.tuning._asdict()
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        for name, here in self.snapshot().items():
+            here[:] = arrays[name]
 
     def forget(self) -> None:
         self.state.rounds[1] = 0

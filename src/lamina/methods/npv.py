@@ -19,15 +19,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import markov
+from .. import dense, markov
 from ..cores import available_cores
 from ..errors import MethodError
 from ..problem import Problem
 from .coordinates import OPEN, Plan, lay, make_plan, unlay
 from .draws import Draws
 from .starts import starting_inputs, starting_phi
-from .target import Target, make_target
-from .variational import first_order, interleaved_curvature, smooth_part, spacing_curvature, variance_part
+from .target import Target, dense_likelihood, make_target
+from .variational import (
+    interleaved_curvature,
+    mean_part,
+    smooth_part,
+    spacing_curvature,
+    spacing_part,
+    variance_part,
+)
 
 Array = np.ndarray
 
@@ -61,8 +68,6 @@ def run(
     """Fit Q from several starts and draw from the best."""
     if prediction not in ("mixture", "plugin"):
         raise MethodError(f'prediction must be "mixture" or "plugin", got {prediction!r}.')
-    if not problem.kernel.is_markov:
-        raise MethodError('method="npv" runs on Matérn kernels and their sums; use method="mcmc" for other kernels.')
     began = time.perf_counter()
     inference = _Inference(_uncertain_everywhere(problem), components, max_steps)
     seeds = np.random.SeedSequence(seed).spawn(restarts + 1)
@@ -116,7 +121,10 @@ class _Inference:
         self.unknown = np.flatnonzero(problem.free)
         self.one_sequence = len(self.plan.kind) == 1 and self.n == len(problem.record)
         self.interrupted = threading.Event()
-        self.compiled = (problem.blocks, problem.dims, problem.columns, self.target, self.plan)
+        self.is_start = np.isin(np.arange(self.n), self.plan.first[:-1])
+        self.compiled: tuple[Any, ...] = ()
+        if problem.engine == "markov":
+            self.compiled = (problem.blocks, problem.dims, problem.columns, self.target, self.plan)
         assert (self.plan.kind == OPEN).all()
 
     def climb(self, seed: np.random.SeedSequence) -> Found:
@@ -128,14 +136,12 @@ class _Inference:
         v[:, self.plan.first[:-1]] = 0.1 * self.target.rows.t_var[self.plan.rows[self.plan.first[:-1]]]
         phi = starting_phi(self.problem, rng)
         size, shape = self.K * self.n, (self.K, self.n)
-        tau, d_m, d_phi = self.problem.rows.t.copy(), np.empty(shape), np.empty(len(phi))
-        d_v = np.empty(shape)
+        d_m, d_v, d_phi = np.empty(shape), np.empty(shape), np.empty(len(phi))
 
         def means(x: Array) -> tuple[float, Array]:
             trial = phi.copy()
             trial[self.unknown] = x[size:]
-            value = first_order(*self.compiled, x[:size].reshape(shape), v, trial, tau, d_m, d_phi)
-            value += self._log_prior(trial, d_phi)
+            value = self._first_order(x[:size].reshape(shape), v, trial, d_m, d_phi)
             if not math.isfinite(value):
                 return 1e300, np.zeros(len(x))
             return -value, -np.concatenate([d_m.ravel(), d_phi[self.unknown]])
@@ -149,7 +155,7 @@ class _Inference:
             return -value, -(d_v * spread).ravel()
 
         limits = [(-25.0, LARGEST_LOG_VARIANCE)] * size
-        for k, i in enumerate(np.tile(np.isin(np.arange(self.n), self.plan.first[:-1]), self.K)):
+        for k, i in enumerate(np.tile(self.is_start, self.K)):
             if i:
                 limits[k] = (-60.0, 60.0)
         curvature = self._curvature(m, phi)
@@ -178,6 +184,22 @@ class _Inference:
             tau[rows] = 0.5 * tau[rows] + 0.5 * np.linspace(tau[rows[0]], tau[rows[-1]], len(rows))
         return unlay(self.plan, tau)
 
+    def _smooth(self, x: Array, phi: Array, d_x: Array, d_phi: Array) -> float:
+        """g(x); writes d_x (n,) and adds to d_phi (P,)."""
+        tau = self.problem.rows.t.copy()
+        if self.problem.engine == "markov":
+            return smooth_part(*self.compiled, x, phi, tau, d_x, d_phi)
+        d_tau = np.zeros(len(tau))
+        value = lay(self.plan, x, tau) + dense_likelihood(self.problem, tau, phi, d_tau, d_phi)
+        return value + spacing_part(self.target, self.plan, x, phi, tau, d_tau, d_x, d_phi)
+
+    def _first_order(self, m: Array, v: Array, phi: Array, d_m: Array, d_phi: Array) -> float:
+        """F with E g to first order; writes d_m (K, n) and d_phi (P,)."""
+        d_phi[:] = 0.0
+        value = sum(self._smooth(m[k], phi, d_m[k], d_phi) for k in range(self.K)) / self.K
+        value += mean_part(self.plan, self.target.rows, m, v, phi, d_m, d_phi)
+        return value + self._log_prior(phi, d_phi)
+
     def _log_prior(self, phi: Array, d_phi: Array) -> float:
         u = (phi - self.problem.prior_mean) / self.problem.prior_sd
         d_phi[self.unknown] -= (u / self.problem.prior_sd)[self.unknown]
@@ -188,11 +210,14 @@ class _Inference:
         out = np.zeros((self.K, self.n))
         problem, kernel = self.problem, self.problem.kernel.with_theta(phi[: self.problem.n_kernel])
         y_sd = np.sqrt(problem.rows.y_var) * math.exp(phi[-1])
-        tau = problem.rows.t.copy()
+        tau, engine = problem.rows.t.copy(), markov if problem.engine == "markov" else dense
         for k in range(self.K):
             lay(self.plan, m[k], tau)
             if self.one_sequence:
-                out[k, 1:] = markov.gap_hessian_diagonal(kernel, tau, problem.record.y, y_sd)
+                out[k, 1:] = engine.gap_hessian_diagonal(kernel, tau, problem.record.y, y_sd)
+            elif engine is dense:
+                first, second = dense.curvature(kernel, tau, problem.record.y, y_sd, self._directions(m[k]).T)
+                out[k] = np.where(self.is_start, second, second + first)
             else:
                 order = np.argsort(tau, kind="stable")
                 Z = (problem.rows.base + np.outer(tau, problem.rows.slope))[order]
@@ -202,13 +227,20 @@ class _Inference:
             spacing_curvature(self.target, self.plan, m[k], phi, out[k])
         return out
 
+    def _directions(self, x: Array) -> Array:
+        """d tau / dx_j for each coordinate, (n, N): a gap moves all rows of its sequence that come after it."""
+        out = np.zeros((self.n, len(self.problem.record)))
+        for a, b in zip(self.plan.first[:-1], self.plan.first[1:], strict=True):
+            for i in range(a, b):
+                out[i, self.plan.rows[i:b]] = 1.0 if i == a else math.exp(x[i])
+        return out
+
     def _objective(self, m: Array, v: Array, phi: Array, curvature: Array) -> float:
         """F, with E g to second order."""
         d_v, d_x, d_phi = np.empty_like(v), np.empty(self.n), np.zeros(len(phi))
         value = variance_part(self.plan, self.target.rows, m, v, curvature, math.exp(phi[-2]), d_v)
-        tau = self.problem.rows.t.copy()
         for k in range(self.K):
-            value += smooth_part(*self.compiled, m[k], phi, tau, d_x, d_phi) / self.K
+            value += self._smooth(m[k], phi, d_x, d_phi) / self.K
         return value - self.n * phi[-2] + self._log_prior(phi, d_phi)
 
     def _shortened(self, start: Array, end: Array, v: Array, phi: Array, before: float) -> Any:

@@ -49,7 +49,7 @@ def run(
     def make_logp() -> Any:
         tau, phi = problem.rows.t.copy(), problem.start.copy()
         d_tau, d_phi = np.empty(rows), np.empty(len(phi))
-        if problem.kernel.is_markov:
+        if problem.engine == "markov":
             density = partial(log_density, problem.blocks, problem.dims, problem.columns, target)
         else:
             density = partial(dense_log_density, problem, target)

@@ -174,6 +174,12 @@ def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, 
     """``log_density`` on the dense engine, for any kernel: O(N³). -inf where the covariance matrix is singular."""
     d_tau[:] = 0.0
     d_phi[:] = 0.0
+    value = dense_likelihood(problem, tau, phi, d_tau, d_phi)
+    return value + log_prior(target, tau, phi, d_tau, d_phi) if value > -math.inf else value
+
+
+def dense_likelihood(problem: Problem, tau: Array, phi: Array, d_tau: Array, d_phi: Array) -> float:
+    """``likelihood`` on the dense engine; gradients are added."""
     kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
     y_var = problem.rows.y_var * math.exp(2.0 * phi[-1])
     try:
@@ -183,4 +189,4 @@ def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, 
     d_tau += d_inputs
     d_phi[: problem.n_kernel] += d_theta
     d_phi[-1] += 2.0 * float(d_y_var @ y_var)
-    return value + log_prior(target, tau, phi, d_tau, d_phi)
+    return value

@@ -102,29 +102,35 @@ def smooth_part(blocks, dims, columns, target, plan, x, phi, tau, d_x, d_phi):
     """g(x); writes d_x (n,), adds to d_phi (P,) and leaves the inputs in tau."""
     log_jacobian = lay(plan, x, tau)
     d_tau = np.zeros(len(tau))
-    value = likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
-    value += spacing(target, tau, phi, d_tau, d_phi)
-    pull(plan, x, d_tau, True, d_x)
-    return value + log_jacobian
+    value = log_jacobian + likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
+    return value + spacing_part(target, plan, x, phi, tau, d_tau, d_x, d_phi)
 
 
 @njit(nogil=True, cache=True, **FAST)
-def first_order(blocks, dims, columns, target, plan, m, v, phi, tau, d_m, d_phi):
-    """F with E g to first order, without log p(phi); writes d_m (K, n) and d_phi (P,)."""
+def spacing_part(target, plan, x, phi, tau, d_tau, d_x, d_phi):
+    """log p(gaps) at tau = ``lay(x)``; carries d_tau, which holds the gradient of the likelihood, to d_x (n,)."""
+    value = spacing(target, tau, phi, d_tau, d_phi)
+    pull(plan, x, d_tau, True, d_x)
+    return value
+
+
+@njit(nogil=True, cache=True, **FAST)
+def mean_part(plan, rows, m, v, phi, d_m, d_phi):
+    """The other terms of F that the means enter: dates and entropy.
+
+    d_m (K, n) and d_phi (P,) hold the gradients of g at each mean, and of their sum; they leave as those of F.
+    """
     K, n = m.shape
     P = len(phi)
-    d_m[:] = 0.0
-    d_phi[:] = 0.0
-    ignored, d_x = np.zeros((K, n)), np.empty(n)
+    ignored = np.zeros((K, n))
     value = 0.0
     t_scale = math.exp(phi[P - 2])
     for k in range(K):
-        value += smooth_part(blocks, dims, columns, target, plan, m[k], phi, tau, d_x, d_phi) / K
-        part, total = expected_dates(plan, target.rows, m[k], v[k], t_scale, d_m[k], ignored[k])
+        part, total = expected_dates(plan, rows, m[k], v[k], t_scale, d_m[k], ignored[k])
         value += (part - n * phi[P - 2]) / K
         d_phi[P - 2] += total / (t_scale * t_scale) - n
         for i in range(n):
-            d_m[k, i] = (d_m[k, i] + d_x[i]) / K
+            d_m[k, i] /= K
     for i in range(P):
         d_phi[i] /= K
     return value + entropy_bound(m, v, d_m, ignored)

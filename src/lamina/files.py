@@ -1,0 +1,54 @@
+"""Files and folders that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import LaminaError
+
+
+class WriteError(LaminaError):
+    """A file or folder cannot be written."""
+
+
+def make_folder(path: str | Path) -> Path:
+    """The folder ``path``, made if need be, into which files can be written. Raises WriteError."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = folder / f".{os.getpid()}.part"
+        trial.touch()
+        trial.unlink()
+    except FileExistsError:
+        raise WriteError(f"{folder} is a file, not a folder. Choose another place for the results.") from None
+    except OSError as error:
+        raise WriteError(
+            f"cannot write into the folder {folder}: {error.strerror or error}. Choose another place for the results."
+        ) from None
+    return folder
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A name beside ``path`` to write to; it takes the place of ``path`` when all went well, and vanishes if not."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise WriteError(f"cannot write {path}: there is no folder {path.parent}. Make it first.")
+    # The ending stays the last: some libraries tell the format by it.
+    partial = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    except OSError as error:
+        raise WriteError(f"cannot write {path}: {error.strerror or error}. Choose another place.") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text with plain line ends."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
