@@ -1,0 +1,164 @@
+"""Which column is what: the input, the output, their errors, what orders the rows, cores, sites and flags."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .grid import Grid
+from .headers import Header, squash
+from .options import Options
+from .problems import TableError, listing, option, problem
+
+_MEANS = {
+    "t": "the input (age, year)",
+    "y": "the output (RSL, value)",
+    "depth": "the depth",
+    "height": "the height",
+    "position": "the position",
+    "core": "the core",
+    "site": "the site",
+    "reject": "the reject flag",
+    "limiting": "the limiting flag",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The headers that play a part. Error columns come as a list, because upper and lower are two."""
+
+    t: Header
+    t_errors: list[Header]
+    y: Header
+    y_errors: list[Header]
+    depth: Header | None
+    depth_limits: list[Header]
+    height: Header | None
+    position: Header | None
+    core: Header | None
+    site: Header | None
+    label: Header | None
+    reject: Header | None
+    limiting: Header | None
+
+
+def assign(grid: Grid, options: Options) -> Columns:
+    """Find the columns by their names; options come first. Raises TableError if one is missing or not clear."""
+    found = {role: _choose(grid, role, _option(role)) for role in ("depth", "height", "position", "core", "site")}
+    found |= {role: _choose(grid, role, None) for role in ("reject", "limiting")}
+    t = _named(grid, options.t, "t") or _choose(grid, "t", "t")
+    if t is None:
+        raise _no_input(grid)
+    y = _named(grid, options.y, "y") or _choose(grid, "y", "y")
+    if y is None:
+        raise _no_output(grid, t, found["depth"])
+    if t.index == y.index:
+        raise problem(grid.path, "the column is named as input and as output", "name two columns", column=t.text)
+    limits = [h for h in grid.headers if h.role == "depth" and h.side is not None and not h.says_error]
+    labels = sorted((h for h in grid.headers if h.role == "label" and not h.error), key=lambda h: h.rank)
+    return Columns(
+        t=t,
+        t_errors=_errors(grid, t, "t", options.t_sd),
+        y=y,
+        y_errors=_errors(grid, y, "y", options.y_sd),
+        depth_limits=limits,
+        label=labels[0] if labels else None,
+        **found,
+    )
+
+
+def named(grid: Grid, name: str) -> Header | None:
+    """The column that the user calls `name`: the very header, or the same without case and punctuation."""
+    for same in (lambda text: text.strip() == name.strip(), lambda text: text.strip().lower() == name.strip().lower()):
+        for header in grid.headers:
+            if same(header.text):
+                return header
+    alike = [header for header in grid.headers if squash(header.text) == squash(name)]
+    return alike[0] if alike else None
+
+
+def must_be_named(grid: Grid, name: str, wanted: str) -> Header:
+    """As `named`, but raises TableError if there is no such column."""
+    header = named(grid, name)
+    if header is None:
+        columns = listing(h.text for h in grid.headers if h.text)
+        raise problem(
+            grid.path, f"there is no such column; the columns are {columns}", f"correct {wanted}", column=name
+        )
+    return header
+
+
+def _option(role: str) -> str:
+    return "sequence" if role in ("core", "site") else "order"
+
+
+def _named(grid: Grid, name: str | None, role: str) -> Header | None:
+    return None if name is None else must_be_named(grid, name, option(role, "COLUMN"))
+
+
+def _choose(grid: Grid, role: str, by: str | None) -> Header | None:
+    """The column with the best name for a role. Columns with equally good names must say the same."""
+    matches = [header for header in grid.headers if header.role == role and not header.error]
+    best = [header for header in matches if header.rank == min(h.rank for h in matches)]
+    if not best:
+        return None
+    if any(grid.column(a) != grid.column(b) for a, b in pairwise(best)):
+        do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
+        found = f"{len(best)} columns may hold {_MEANS[role]}: {listing(h.text for h in best)}"
+        raise problem(grid.path, found, do, grid.header_line)
+    return best[0]
+
+
+def _errors(grid: Grid, centre: Header, role: str, by: str | None) -> list[Header]:
+    """The error columns of the input or the output: those of its name, else those next to it, else of its role."""
+    if by is not None:
+        header = named(grid, by)
+        if header is None and is_number(by):
+            return []
+        return [header or must_be_named(grid, by, option(f"{role}_sd", "COLUMN or NUMBER"))]
+    mine = [h for h in grid.headers if h.error and h.role == role and h.word == centre.word]
+    if mine:
+        return mine
+    for header in grid.headers[centre.index + 1 :]:
+        if header.role != "error":
+            break
+        mine.append(header)
+    return mine or [h for h in grid.headers if h.error and h.role == role]
+
+
+def is_number(text: str) -> bool:
+    """Whether an option is a number instead of the name of a column."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _no_input(grid: Grid) -> TableError:
+    columns = listing(h.text for h in grid.headers if h.text)
+    raw = [h for h in grid.headers if any(word in squash(h.text) for word in ("14c", "c14", "radiocarbon"))]
+    if raw:
+        return problem(
+            grid.path,
+            "these are radiocarbon ages, and no column holds calendar ages",
+            f"calibrate them first and add a column age, or insist with {option('t', 'COLUMN')}",
+            grid.header_line,
+            raw[0].text,
+        )
+    return problem(
+        grid.path,
+        f"no column holds the input (age, year); the columns are {columns}",
+        f"name it with {option('t', 'COLUMN')}",
+        grid.header_line,
+    )
+
+
+def _no_output(grid: Grid, t: Header, depth: Header | None) -> TableError:
+    others = [h.text for h in grid.headers if h.text and h.role is None]
+    dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
+    rest = f"; not used so far: {listing(others)}" if others else ""
+    return problem(
+        grid.path,
+        f"no column holds the output (RSL, value, d18O){rest}",
+        f"{dates}name it with {option('y', 'COLUMN')}",
+        grid.header_line,
+    )

@@ -1,0 +1,180 @@
+"""One column header, taken apart: which quantity, value or error, which side, how many sigma, unit and scale."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+#: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
+ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "t": (
+        ("age", "ages", "year", "years", "yr", "yearbp", "yearsbp", "yrbp", "calbp", "calyrbp", "calabp"),
+        ("date", "time"),
+        ("x", "t"),
+    ),
+    "y": (
+        ("rsl", "relativesealevel", "rslrelativesealevel"),
+        (
+            *("sealevel", "sl", "msl", "gmsl", "value", "values", "proxy", "signal", "output", "response", "y"),
+            *("d18o", "d13c", "d2h", "dd", "sst", "sat", "temperature", "temp", "mgca", "uk37", "tex86"),
+            *("salinity", "precipitation", "measurement", "observation", "level", "waterlevel"),
+        ),
+    ),
+    "depth": (
+        ("depth", "depths", "depthincore", "coredepth", "sampledepth", "compositedepth", "mbsf", "mcd"),
+        ("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface"),
+    ),
+    "height": (
+        ("height", "heightabovebase", "heightincore", "stratigraphicheight", "stratheight", "positionabovebase"),
+        ("elevationincore", "coreelevation", "distancefrombase"),
+    ),
+    "position": (("position", "stratigraphicposition", "stratposition"),),
+    "core": (("core", "corename", "coreid", "corecode", "section", "sectionname", "hole", "profile", "sequence"),),
+    "site": (("site", "sitename", "siteid", "location", "locality", "station"),),
+    "label": (
+        ("sampleid", "samplename", "samplecode", "sample", "uniquesampleid", "labid", "labcode", "labnumber", "labno"),
+        ("id", "name", "code"),
+    ),
+    "reject": (("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discarded", "outlier"),),
+    "limiting": (("limiting", "limitingtype", "limitingpoint", "limitingdate"), ("type", "indicatortype", "pointtype")),
+}
+
+_SIGMA = r"[12](?:sigmas?|stdevs?|stds?|sds?|ses?|s)|(?:95|954|9545|68|682|683|6827)(?:%|pct|percent)|[12](?=er|unc)"
+_ERROR = (
+    r"uncertainties|uncertainty|uncert|unc|errors|error|err|er|standarddeviation|standarderror"
+    r"|stdev|stddev|std|sd|se|sigma|plusminus|pm"
+)
+_UP = r"upper|up|plus|positive|pos|maximum|max|high|older|oldest|bottom"
+_LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|top"
+_SCALE = r"(?:cal)?(?:kyrs?|ka|yrs?|years?|a)?bp|bcece|bcead|bcad|ce|ad"
+_UNIT = r"kyrs?|ka|yrs?|years?|mm|cm"
+_CENTRE = r"median|mean|calibrated|calendar|cal"
+_FILL = r"midpoint|mid|average|avg|best|estimate|range|interval|limit|bound|ci|hpd|corrected|total|modelled|modeled"
+_MODIFIER = "|".join((_SIGMA, _ERROR, _UP, _LOW, _SCALE, _UNIT, _CENTRE, _FILL))
+_MODIFIERS = re.compile(rf"(?:{_MODIFIER})+")
+_ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words in enumerate(ranks) for word in words}
+_BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
+_LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re.IGNORECASE)
+#: Longer headers are prose; and the time to match could grow with every word that is also two ("low", "er").
+_LONGEST = 60
+_SINGLE = re.compile(r"[xyt](?![a-z0-9])")
+
+
+@dataclass(frozen=True)
+class Header:
+    """A header and what it says. `role` is None for a column that is none of ours.
+
+    word: the alias found, "" for an error column that names no quantity and belongs to the one at its left.
+    rank: 0 for the best names of a role. error: whether it holds an error or a limit instead of the value itself.
+    side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is no limit.
+    """
+
+    index: int
+    text: str
+    role: str | None = None
+    word: str = ""
+    rank: int = 0
+    error: bool = False
+    side: str | None = None
+    says_error: bool = False
+    sigma: int | None = None
+    scale: str | None = None
+    unit: str = ""
+    modelled: bool = False
+
+    @property
+    def name(self) -> str:
+        """The header without its unit, for axes."""
+        body = _BRACKETS.sub(" ", self.text)
+        if self.unit and not _BRACKETS.search(self.text):
+            body = re.sub(rf"(?:[\s_]+[^\s_]+){{{len(self.unit.split())}}}\s*$", "", body)
+        return " ".join(body.split()) or self.text.strip()
+
+
+def squash(text: str) -> str:
+    """A header without case, brackets, spaces and punctuation; Greek letters and signs in words."""
+    body = unicodedata.normalize("NFKC", _BRACKETS.sub(" ", text)).lower()
+    body = re.sub("[−–—]", "-", body).replace("σ", "sigma").replace("δ", "d")
+    body = re.sub(r"\+\s*/?\s*-|±", " pm ", body).replace("+", " plus ")
+    # A hyphen is a sign before a number of sigmas and at either end, otherwise it only joins words.
+    body = re.sub(r"(?<![a-z])-(?=\s*(?:[12]\s*s|95|68))|^\s*-|-\s*$", " minus ", body)
+    return re.sub(r"[^a-z0-9%]+", "", body)
+
+
+def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Header:
+    """Take a header apart. `named` gives roles to columns that the user named: squashed header to role."""
+    named = named or {}
+    body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", text).strip()))
+    squashed = squash(body)
+    header = Header(index, text, unit=_unit(text))
+    if len(squashed) > _LONGEST:
+        return header
+    found = _pattern(tuple(named)).fullmatch(squashed)
+    if found and (len(found["word"]) > 1 or found["word"] in named or _SINGLE.match(body.lower())):
+        word = found["word"]
+        role, rank = (named[word], 0) if word in named else _ROLES[word]
+        header = replace(header, role=role, word=word, rank=rank)
+        modifiers = found["head"], found["tail"]
+    elif _MODIFIERS.fullmatch(squashed):
+        modifiers = squashed, ""
+    else:
+        return header
+    return _with_modifiers(header, modifiers, [squash(inside) for inside in _BRACKETS.findall(text)])
+
+
+@cache
+def _pattern(named: tuple[str, ...]) -> re.Pattern[str]:
+    """Modifiers, one alias or name, modifiers. The user's names come first, then the longest alias."""
+    words = "|".join(map(re.escape, (*named, *sorted(_ROLES, key=len, reverse=True))))
+    return re.compile(rf"(?P<head>(?:{_MODIFIER})*?)(?P<word>{words})(?P<tail>(?:{_MODIFIER})*)")
+
+
+def _with_modifiers(header: Header, modifiers: tuple[str, str], brackets: list[str]) -> Header:
+    text = " ".join((*modifiers, *filter(_MODIFIERS.fullmatch, brackets)))
+    tokens = re.findall(_MODIFIER, text)
+
+    def have(pattern: str) -> bool:
+        return any(re.fullmatch(pattern, token) for token in tokens)
+
+    sigmas = {2 if token[0] in "29" else 1 for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
+    side = "up" if have(_UP) else "low" if have(_LOW) else None
+    signed = "plus" in tokens or "minus" in tokens
+    error = bool(sigmas) or side is not None or have(_ERROR)
+    if not header.word and not error:
+        return replace(header, role=None)
+    centred = have(_CENTRE) and not error and header.role == "t"
+    return replace(
+        header,
+        role=header.role or "error",
+        rank=header.rank - centred,
+        error=error,
+        side=side,
+        says_error=signed or have(_ERROR),
+        sigma=sigmas.pop() if len(sigmas) == 1 else None,
+        scale=_scale(header.text),
+        modelled="modelled" in tokens or "modeled" in tokens,
+    )
+
+
+def _scale(text: str) -> str | None:
+    """BP or CE, if a header says so as a word of its own or inside a joined name."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    words = re.sub(r"[\s_()\[\]{}.,/\-]+", " ", words).lower()
+    bp = re.search(r"(?:\b|cal|yr|years|ka|age)bp\b", words)
+    ce = re.search(r"(?:\b|age|year|yr)(?:ce|ad)\b", words)
+    return "BP" if bp and not ce else "CE" if ce and not bp else None
+
+
+def _unit(text: str) -> str:
+    """The unit in brackets, or as the last word; "" for none."""
+    for inside in _BRACKETS.findall(text):
+        rest = re.sub(r"[±+]?\s*[12]\s*(?:σ|sigma|sd|s)\b|95\s*%|68\s*%|[±+]|^\s*-\s*$", "", inside).strip(" ,;")
+        if rest and not re.fullmatch(rf"(?:{_ERROR}|{_UP}|{_LOW})+", squash(rest)):
+            return rest
+    words = re.split(r"[\s_]+", _BRACKETS.sub(" ", text).strip())
+    tail: list[str] = []
+    known = r"m|cm|mm|a|c|ka|kyrs?|yrs?|years?|cal|bp|ce|ad|bce|°c|degc|‰|permil|psu"
+    while len(words) > 1 and re.fullmatch(known, words[-1], flags=re.IGNORECASE):
+        tail.insert(0, words.pop())
+    return " ".join(word.upper() if word.lower() in ("bp", "ce", "ad", "bce") else word for word in tail)

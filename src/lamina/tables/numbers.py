@@ -1,0 +1,80 @@
+"""Cells to numbers: decimal points and commas, empty cells, and text where a number should be."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .grid import Grid
+from .headers import Header
+from .problems import TableError, option, problem, quote
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
+_SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
+
+
+def decimal_comma(grid: Grid, headers: Iterable[Header]) -> bool:
+    """Whether numbers in these columns are written with a decimal comma. Raises TableError if that is unclear."""
+    commas, points = [], 0
+    for header in headers:
+        for cell, line in zip(grid.column(header), grid.lines, strict=True):
+            if _COMMA.fullmatch(_plain(cell)):
+                commas.append((cell, line, header))
+            points += "." in cell and _NUMBER.fullmatch(_plain(cell)) is not None
+    if not commas:
+        return False
+    cell, line, header = commas[0]
+    if points:
+        do = "write all numbers in one way, with a point"
+        raise problem(grid.path, f"found {quote(cell)}, but other numbers have a decimal point", do, line, header.text)
+    if all(_THOUSANDS.fullmatch(_plain(cell)) for cell, _, _ in commas):
+        do = "write thousands without a separator and decimals with a point"
+        raise problem(grid.path, f"found {quote(cell)}, which may be thousands or decimals", do, line, header.text)
+    return True
+
+
+def values(grid: Grid, header: Header, comma: bool, what: str, blank: bool = False) -> NDArray[np.float64]:
+    """The numbers in a column, shape (rows,); NaN for an empty cell if `blank` allows it.
+
+    Raises TableError, which calls the content `what`, for the first cell that is no number.
+    """
+    column = np.full(len(grid.cells), np.nan)
+    for i, cell in enumerate(grid.column(header)):
+        plain = _plain(cell)
+        if comma:
+            plain = plain.replace(",", ".")
+        if _NUMBER.fullmatch(plain) and np.isfinite(float(plain)):
+            column[i] = float(plain)
+        elif not (blank and (not plain or plain.lower() in _MISSING)):
+            raise _no_number(grid, header, cell, grid.lines[i], what)
+    return column
+
+
+def _plain(cell: str) -> str:
+    return cell.strip().replace("−", "-").replace("–", "-")
+
+
+def _no_number(grid: Grid, header: Header, cell: str, line: int, what: str) -> TableError:
+    scales = {match[1].upper() for text in grid.column(header) if (match := _SCALED.fullmatch(_plain(text)))}
+    if not cell.strip():
+        found, do = f"the {what} is empty", "fill it in, leave the row out, or mark it in a column named reject"
+    elif _plain(cell).lower() in _MISSING:
+        found = f"the {what} is missing ({quote(cell)})"
+        do = "fill it in, leave the row out, or mark it in a column named reject"
+    elif "BP" in scales and len(scales) > 1:
+        found = f"BP and {min(scales - {'BP'})} are mixed in one column (here {quote(cell)})"
+        do = "write all in one scale, as plain numbers"
+    elif scales:
+        found = f"found the text {quote(cell)}"
+        do = f"write plain numbers and name the scale in the header or with {option('scale', 'BP')}"
+    elif "±" in cell or "+/-" in cell:
+        found, do = f"found a value with its error, {quote(cell)}", "put the error into a column of its own"
+    elif cell.strip()[0] in "<>~":
+        found, do = f"found the limit {quote(cell)}", "give a number, or mark the row in a column named reject"
+    else:
+        found, do = f"found the text {quote(cell)} where the {what} should be a number", "correct the cell"
+    return problem(grid.path, found, do, line, header.text)

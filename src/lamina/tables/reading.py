@@ -1,0 +1,128 @@
+"""A file to what it says: each step finds one thing out and notes it."""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LaminaError
+from ..record import Record
+from .aliases import Columns, assign
+from .facts import Notes
+from .flags import rows_of_site, rows_to_use
+from .grid import Grid, read_grid
+from .numbers import decimal_comma, values
+from .options import Options
+from .order import Arrangement, arrange
+from .problems import listing, problem, quote
+from .reported import note_exact, note_reversals, refuse_exact_reversals
+from .scale import find_scale, refuse_impossible
+from .sequences import label_rows
+from .sigma import standard_deviations
+from .understanding import Understanding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FEWEST_ROWS = 2
+
+
+def read(path: str | PathLike[str], options: Options | None = None) -> Understanding:
+    """Read a table of measurements and say what was understood.
+
+    Text separated by commas, semicolons or tabs, and .xlsx with the extra "excel". Columns are found by their names;
+    `options` override. The order of the rows is never taken from the reported dates.
+
+    Raises TableError, with one message, if the table cannot be used.
+    """
+    options = options or Options()
+    whole = read_grid(Path(path), options)
+    notes = Notes()
+    columns = assign(whole, options)
+    _note_columns(whole, columns, notes)
+    grid = whole.keep(rows_of_site(whole, columns, options, notes))
+    grid = grid.keep(rows_to_use(grid, columns, notes))
+    if len(grid.cells) < _FEWEST_ROWS:
+        raise problem(grid.path, "there is only one row to use", "give two rows or more", grid.lines[0])
+    scale, t_unit = find_scale(grid, columns.t, columns.t_errors, options, notes)
+    measured, arranged = _numbers(grid, columns, scale, options, notes)
+    record = _record(grid, columns, measured, arranged, t_unit)
+    lines = tuple(grid.lines[i] for i in arranged.rows)
+    note_exact(record, lines, notes)
+    note_reversals(record, lines, columns.t.modelled, notes)
+    return Understanding(
+        record=record,
+        lines=lines,
+        table=_table(whole),
+        path=whole.path,
+        sha256=whole.sha256,
+        scale=scale,
+        ordered_by=arranged.by,
+        facts=tuple(notes.facts),
+        warnings=tuple(notes.warnings),
+    )
+
+
+def _note_columns(grid: Grid, columns: Columns, notes: Notes) -> None:
+    above = f", below {len(grid.skipped)} other lines" if grid.skipped else ""
+    notes.fact(
+        "file", f"{grid.path.name}: {grid.form}, {len(grid.cells)} rows", f"header in line {grid.header_line}{above}"
+    )
+    notes.fact("input", f"the column {quote(columns.t.text)}")
+    notes.fact("output", f"the column {quote(columns.y.text)}")
+    used = {h.index for h in (columns.t, columns.y, *columns.t_errors, *columns.y_errors, *columns.depth_limits)}
+    others = (columns.depth, columns.height, columns.position, columns.core, columns.site, columns.label)
+    used |= {h.index for h in (*others, columns.reject, columns.limiting) if h is not None}
+    ignored = [h.text for h in grid.headers if h.text and h.index not in used]
+    if ignored:
+        notes.fact("not used", listing(ignored))
+
+
+def _numbers(
+    grid: Grid, columns: Columns, scale: str | None, options: Options, notes: Notes
+) -> tuple[tuple[NDArray[np.float64], ...], Arrangement]:
+    """(t, t_sd, y, y_sd) in the order of the grid, and how to arrange its rows."""
+    numeric = [columns.t, *columns.t_errors, columns.y, *columns.y_errors, *columns.depth_limits]
+    numeric += [h for h in (columns.depth, columns.height, columns.position) if h is not None]
+    comma = decimal_comma(grid, numeric)
+    t = values(grid, columns.t, comma, "input")
+    refuse_impossible(grid, columns.t, t, scale)
+    y = values(grid, columns.y, comma, "output")
+    t_sd = standard_deviations(grid, "t", t, columns.t_errors, options, comma, notes)
+    y_sd = standard_deviations(grid, "y", y, columns.y_errors, options, comma, notes)
+    labels = label_rows(grid, columns, options, notes)
+    arranged = arrange(grid, columns, labels, t, scale, comma, options, notes)
+    return (t, t_sd, y, y_sd), arranged
+
+
+def _record(
+    grid: Grid, columns: Columns, measured: tuple[NDArray[np.float64], ...], arranged: Arrangement, t_unit: str
+) -> Record:
+    rows = arranged.rows
+    t, t_sd, y, y_sd = (column[rows] for column in measured)
+    refuse_exact_reversals(grid, columns.t, arranged, t, t_sd)
+    try:
+        return Record(
+            t,
+            t_sd,
+            y,
+            y_sd,
+            order=arranged.order,
+            sequence=arranged.sequence,
+            label=None if columns.label is None else [grid.cells[i][columns.label.index] for i in rows],
+            t_name=columns.t.name,
+            t_unit=t_unit,
+            y_name=columns.y.name,
+            y_unit=columns.y.unit,
+        )
+    except LaminaError as error:
+        raise problem(grid.path, str(error).rstrip("."), "correct the table") from error
+
+
+def _table(grid: Grid) -> "pd.DataFrame":
+    import pandas as pd  # here, because importing it takes longer than importing lamina
+
+    index = pd.Index(grid.lines, name="line")
+    return pd.DataFrame(grid.cells, columns=[h.text for h in grid.headers], index=index, dtype=str)

@@ -1,0 +1,200 @@
+"""Errors to standard deviations: 1 or 2 sigma, upper and lower errors, upper and lower limits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .facts import Notes
+from .grid import Grid
+from .headers import Header
+from .numbers import values
+from .options import Options
+from .problems import TableError, listing, name_lines, option, problem, quote
+
+_NAMES = {"t": "input", "y": "output"}
+#: Upper and lower errors that differ by less than this part of their mean count as one.
+_ALIKE = 0.2
+
+
+def standard_deviations(
+    grid: Grid,
+    role: str,
+    centre: NDArray[np.float64],
+    columns: list[Header],
+    options: Options,
+    comma: bool,
+    notes: Notes,
+) -> NDArray[np.float64]:
+    """The standard deviation of each row's input or output, shape (rows,). Raises TableError."""
+    given = getattr(options, f"{role}_sd")
+    if not columns:
+        if given is None:
+            raise _no_errors(grid, role)
+        return _constant(grid, role, float(given), options, notes)
+    single, upper, lower = _sides(columns)
+    if len(single) == 1 and bool(upper) != bool(lower):
+        # "Age-2s" beside "Age +2s": the hyphen was meant as a sign.
+        upper, lower, single = upper or single, lower or single, []
+    if single:
+        sd, of = _symmetric(grid, role, single, comma), single[:1]
+        same = ", like all of its names" if len(single) > 1 else ""
+        notes.fact(f"{_NAMES[role]} error", f"the column {quote(of[0].text)}", f"the same on both sides{same}")
+    elif upper and lower:
+        sd, of = _pair(grid, role, centre, _one(grid, role, upper), _one(grid, role, lower), comma, notes)
+    else:
+        side = _one(grid, role, upper or lower)
+        notes.warn(
+            f"only one side of the error of the {_NAMES[role]} is given, in {quote(side.text)}; it is used for both."
+        )
+        sd, of = _magnitude(grid, side, values(grid, side, comma, "error")), [side]
+    number = _sigma(role, of, options, notes)
+    return _checked(grid, role, sd / number, of)
+
+
+def _sides(columns: list[Header]) -> tuple[list[Header], list[Header], list[Header]]:
+    return tuple([h for h in columns if h.side == side] for side in (None, "up", "low"))  # type: ignore[return-value]
+
+
+def _one(grid: Grid, role: str, columns: list[Header]) -> Header:
+    first = columns[0]
+    if any(grid.column(other) != grid.column(first) for other in columns[1:]):
+        raise _ambiguous(grid, role, columns)
+    return first
+
+
+def _ambiguous(grid: Grid, role: str, columns: list[Header]) -> TableError:
+    return problem(
+        grid.path,
+        f"{len(columns)} columns may hold the error of the {_NAMES[role]}: {listing(h.text for h in columns)}",
+        f"choose one with {option(f'{role}_sd', 'COLUMN')}",
+        grid.header_line,
+    )
+
+
+def _symmetric(grid: Grid, role: str, columns: list[Header], comma: bool) -> NDArray[np.float64]:
+    """One error for both sides. Several columns will do if they say the same, as 1 and 2 sigma may."""
+    first = values(grid, columns[0], comma, "error")
+    for other in columns[1:]:
+        again = values(grid, other, comma, "error") * (columns[0].sigma or 1) / (other.sigma or 1)
+        if not np.allclose(first, again, rtol=0.01, atol=0.0):
+            raise _ambiguous(grid, role, columns)
+    return first
+
+
+def _magnitude(grid: Grid, header: Header, column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lower errors may be written with their sign, all of them."""
+    return -column if header.side == "low" and header.says_error and (column <= 0.0).all() else column
+
+
+def _pair(
+    grid: Grid, role: str, centre: NDArray[np.float64], upper: Header, lower: Header, comma: bool, notes: Notes
+) -> tuple[NDArray[np.float64], list[Header]]:
+    """Half of what upper and lower errors, or limits, span."""
+    if upper.sigma != lower.sigma:
+        raise problem(
+            grid.path,
+            f"{listing([upper.text, lower.text])} are not of the same number of sigmas",
+            "correct the headers, or give one error column",
+            grid.header_line,
+        )
+    up, low = (values(grid, h, comma, "error") for h in (upper, lower))
+    if not (upper.says_error or lower.says_error) and _are_limits(centre, up, low):
+        return _limits(grid, role, centre, up, low, [upper, lower], notes), [upper, lower]
+    up, low = up, _magnitude(grid, lower, low)
+    for header, column in (upper, up), (lower, low):
+        _refuse_negative(grid, column, [header])
+    mean = (up + low) / 2.0
+    uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * mean)
+    name = _NAMES[role]
+    if uneven.size:
+        lines = name_lines([grid.lines[i] for i in uneven])
+        notes.warn(
+            f"upper and lower errors of the {name} differ by more than 20 % ({lines}); both sides get their mean."
+        )
+    how = "equal on both sides" if np.array_equal(up, low) else "the mean of upper and lower"
+    notes.fact(f"{name} error", f"columns {listing([upper.text, lower.text])}", how)
+    return mean, [upper, lower]
+
+
+def _are_limits(centre: NDArray[np.float64], up: NDArray[np.float64], low: NDArray[np.float64]) -> bool:
+    """Whether the columns are limits: in most rows the value lies between them (or would, if they were swapped)."""
+    inside = (np.minimum(up, low) <= centre) & (centre <= np.maximum(up, low))
+    return bool(inside.mean() > 0.5)
+
+
+def _limits(
+    grid: Grid,
+    role: str,
+    centre: NDArray[np.float64],
+    up: NDArray[np.float64],
+    low: NDArray[np.float64],
+    columns: list[Header],
+    notes: Notes,
+) -> NDArray[np.float64]:
+    swapped = np.flatnonzero(up < low)
+    older = any(word in columns[0].text.lower() for word in ("old", "bottom"))
+    if swapped.size and not (older and swapped.size == up.size):
+        i = int(swapped[0])
+        found = f"the upper limit {up[i]:g} is below the lower limit {low[i]:g}"
+        raise problem(grid.path, found, "swap the two", grid.lines[i], columns[0].text)
+    outside = np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low)))
+    if outside.size:
+        i = int(outside[0])
+        found = f"the value {centre[i]:g} is not between its limits {low[i]:g} and {up[i]:g}"
+        raise problem(grid.path, found, "correct the row", grid.lines[i], columns[0].text)
+    notes.fact(f"{_NAMES[role]} error", f"columns {listing(h.text for h in columns)}", "half of the range they span")
+    return np.abs(up - low) / 2.0
+
+
+def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> int:
+    """1 or 2, and why."""
+    name, header = f"{_NAMES[role]} sigma", columns[0]
+    chosen: int | None = getattr(options, f"{role}_sigma")
+    limits = header.side is not None and not any(h.says_error for h in columns)
+    if chosen is not None:
+        contrary = header.sigma is not None and header.sigma != chosen
+        notes.fact(name, f"{chosen} sigma", "you said so" + (f", against {quote(header.text)}" if contrary else ""))
+        return chosen
+    if header.sigma is not None:
+        notes.fact(name, f"{header.sigma} sigma", f"the header {quote(header.text)} says so")
+        return header.sigma
+    if limits:
+        notes.fact(name, "2 sigma", f"limits usually span 95 %; change it with {option(f'{role}_sigma', '1')}")
+        return 2
+    notes.fact(
+        name, "1 sigma", f"assumed, as {quote(header.text)} does not say; change it with {option(f'{role}_sigma', '2')}"
+    )
+    return 1
+
+
+def _constant(grid: Grid, role: str, given: float, options: Options, notes: Notes) -> NDArray[np.float64]:
+    if not np.isfinite(given) or given < 0.0 or (role == "y" and given == 0.0):
+        raise problem(grid.path, f"{role}_sd is {given:g}", "give a standard deviation, a number above 0")
+    number: int = getattr(options, f"{role}_sigma") or 1
+    notes.fact(f"{_NAMES[role]} error", f"{given:g} in all rows", f"you said so, {number} sigma")
+    return np.full(len(grid.cells), given / number)
+
+
+def _checked(grid: Grid, role: str, sd: NDArray[np.float64], columns: list[Header]) -> NDArray[np.float64]:
+    _refuse_negative(grid, sd, columns)
+    zero = np.flatnonzero(sd == 0.0)
+    if role == "y" and zero.size:
+        lines = [grid.lines[i] for i in zero]
+        do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
+        raise problem(grid.path, "the error of the output is 0", do, lines, columns[0].text)
+    return sd
+
+
+def _refuse_negative(grid: Grid, column: NDArray[np.float64], columns: list[Header]) -> None:
+    for i in np.flatnonzero(column < 0.0)[:1]:
+        found = f"the error is negative ({quote(grid.cells[i][columns[0].index])})"
+        raise problem(grid.path, found, "give errors without sign", grid.lines[i], columns[0].text)
+
+
+def _no_errors(grid: Grid, role: str) -> TableError:
+    columns = listing(h.text for h in grid.headers if h.text)
+    return problem(
+        grid.path,
+        f"no column holds the error of the {_NAMES[role]}; the columns are {columns}",
+        f"name it, or give one number for all rows, with {option(f'{role}_sd', 'COLUMN or NUMBER')}",
+        grid.header_line,
+    )

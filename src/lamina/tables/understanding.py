@@ -1,0 +1,43 @@
+"""What a table was understood to say: the record, where its rows come from, and why it was read so."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..record import Record
+from .facts import Fact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Understanding:
+    """A table and what was understood of it.
+
+    record: the measurements, rows in the order that the record needs (each sequence from young to old, if depth or
+        height orders it).
+    lines: the line in the file of each row of the record; sorting by it gives back the order of the file.
+    table: all rows of the file as text, under their own headers, with the line in the file as index.
+    scale: "BP", "CE" or None.
+    ordered_by: "depth", "height", "column", "rows" or "none".
+    facts: what was understood, and why. warnings: what to be careful about.
+    """
+
+    record: Record
+    lines: tuple[int, ...]
+    table: "pd.DataFrame"
+    path: Path
+    sha256: str
+    scale: str | None
+    ordered_by: str
+    facts: tuple[Fact, ...]
+    warnings: tuple[str, ...]
+
+    def describe(self) -> str:
+        """The facts and warnings as plain text, one a line."""
+        width = max(len(fact.what) for fact in self.facts)
+        lines = [
+            f"{fact.what:<{width}}  {fact.understood}" + (f" ({fact.why})" if fact.why else "") for fact in self.facts
+        ]
+        return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
