@@ -6,9 +6,11 @@ quantity; a chi-square test says how far it is from that. The gap prior alone is
 row of the record are exact: given the span, the shares of the gaps in it are Dirichlet(alpha, ..., alpha).
 
     python benchmarks/calibration.py [--method mcmc] [--repetitions 500] [--seed 0] [--json FILE]
+    python benchmarks/calibration.py --markdown docs/benchmarks.md
 
-``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio of the moves of
-the inputs is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio").
+``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio is wrong by a
+factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio"). ``--markdown`` runs both samplers and both
+errors and writes the table into the page.
 """
 
 from __future__ import annotations
@@ -145,6 +147,31 @@ def plant(folder: Path, expression: str) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "compiled")}
 
 
+#: The runs that ``--markdown`` makes.
+RUNS = {
+    "mcmc": ["--method", "mcmc", "--repetitions", "500"],
+    "nuts": ["--method", "nuts", "--repetitions", "150"],
+    "mcmc, half the log-ratio planted": ["--method", "mcmc", "--repetitions", "100", "--planted", "log-ratio"],
+    "mcmc, half the ratio planted": ["--method", "mcmc", "--repetitions", "100", "--planted", "ratio"],
+}
+
+
+def fill(page: Path) -> None:
+    """Make all runs and write what they found into a page."""
+    from report import fill_section
+
+    lines = ["| run | repetitions | smallest p, times the number of quantities | least uniform |", "|:--|--:|--:|:--|"]
+    for name, arguments in RUNS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "p.json"
+            subprocess.run([sys.executable, __file__, *arguments, "--json", str(file)], check=True)
+            found = json.loads(file.read_text())
+        worst = min(found, key=found.__getitem__)
+        lines.append(f"| {name} | {arguments[3]} | {found[worst] * len(found):.2g} | {worst} |")
+    command = "python benchmarks/calibration.py --markdown docs/benchmarks.md"
+    fill_section(page, "calibration", f"Command: `{command}`\n\n" + "\n".join(lines))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--method", choices=tuple(THIN), default="mcmc")
@@ -152,7 +179,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--planted", choices=tuple(PLANTED))
     parser.add_argument("--json", type=Path, help="also write the p-values to this file")
+    parser.add_argument("--markdown", type=Path, help="make all runs and write their table into this page")
     options = parser.parse_args()
+    if options.markdown:
+        fill(options.markdown)
+        return
     if options.planted:
         with tempfile.TemporaryDirectory() as folder:
             environment = plant(Path(folder), PLANTED[options.planted])

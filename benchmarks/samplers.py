@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from accuracy import FUNCTIONS, simulate
 from report import fill_section, machine
 
 import lamina
@@ -27,12 +26,13 @@ from lamina.methods import mcmc, nuts
 from lamina.methods.coordinates import lay, make_plan, unlay
 from lamina.methods.starts import starting_inputs
 from lamina.methods.target import log_density, make_target
+from lamina.paper.functions import simulate
 from lamina.problem import Problem, pose
 
 
 def records() -> dict[str, lamina.Record]:
     """The paper's first function with input error 1 and output error 0.05; and a core of 77 rows."""
-    _, first = simulate(FUNCTIONS["5 sin x"], 1.0, 0.05, 0)
+    _, first = simulate("5 sin x", 1.0, 0.05, (0, 0))
     nassau = lamina.datasets.load("nassau")
     # one sequence of 77 uncertain rows: the years of the tide gauge get an error, and take their place in the order
     order = np.argsort(nassau.t, kind="stable")
@@ -130,7 +130,8 @@ def run_numpyro(problem: Problem, seed: int) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
     starts = np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
-    sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=1000, num_samples=1000,
+    length = 1000 if len(problem.record) <= 25 else 300  # beyond that, a run takes a quarter of an hour
+    sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=length, num_samples=length,
                    num_chains=chains, progress_bar=False, chain_method="parallel")  # fmt: skip
     sampler.run(jax.random.PRNGKey(seed), init_params=jax.numpy.asarray(starts))  # compiles, and warms up the machine
     began = time.perf_counter()
@@ -185,12 +186,14 @@ def table() -> str:
         mcmc.run(problem, warmup=2, max_sweeps=2)
         nuts.run(problem, warmup=20, draws=40)
         runs = {"mcmc": run_mcmc, "nuts (nutpie)": run_nuts, "NumPyro NUTS": run_numpyro}
-        found = {sampler: run(problem, 1) for sampler, run in runs.items()}
+        found = {}
+        for sampler, run in runs.items():
+            found[sampler] = run(problem, 1)
+            print(name, sampler, found[sampler], flush=True)
         base = found["NumPyro NUTS"]["ess / s"]
         for sampler, f in found.items():
             numbers = f"{f['least ess']:.0f} | {f['seconds']:.2f} | {f['ess / s']:.0f} | {f['r_hat']:.3f}"
             lines.append(f"| {name} | {sampler} | {numbers} | {f['ess / s'] / base:.1f} |")
-            print(lines[-1], flush=True)
     return "\n".join(lines)
 
 

@@ -1,0 +1,69 @@
+"""Seconds of whole fits and of prediction, after compilation, on all cores there are.
+
+python benchmarks/fits.py [--markdown docs/benchmarks.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from report import fill_section, machine
+
+import lamina
+from lamina.paper.functions import simulate
+
+REPEAT = 5
+
+
+def fastest(work: Callable[[], Any]) -> tuple[float, float]:
+    """Fastest and median seconds of several calls, after one to warm up."""
+    work()
+    took = []
+    for _ in range(REPEAT):
+        began = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - began)
+    return min(took), float(np.median(took))
+
+
+def jobs() -> dict[str, Callable[[], Any]]:
+    """What is timed."""
+    _, small = simulate("5 sin x", 1.0, 0.05, (0, 0))
+    nassau = lamina.datasets.load("nassau")
+    rng = np.random.default_rng(0)
+    x = np.linspace(0.0, 100.0, 100)
+    y = np.sin(x / 5.0) + 0.1 * rng.standard_normal(100)
+    hundred = lamina.Record(t=x + rng.standard_normal(100), t_sd=1.0, y=y, y_sd=0.1)
+    posterior = lamina.fit(hundred, draws=1000)
+    at = np.linspace(-5.0, 105.0, 500)
+    found = {
+        f"fit, N = 25, {method}": lambda method=method: lamina.fit(small, method=method)
+        for method in ("mcmc", "npv", "nigp", "gp", "nuts")
+    }
+    found["fit, Nassau Landing (77 rows), mcmc"] = lambda: lamina.fit(nassau)
+    drawn = len(posterior.tau)
+    found[f"curve with its quantiles, {drawn:,} draws × 500 points, N = 100"] = lambda: posterior.curve(at)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--markdown", type=Path, help="write the table into this page, between its markers")
+    options = parser.parse_args()
+    lines = ["| what | fastest of 5 | median |", "|:--|--:|--:|"]
+    for name, work in jobs().items():
+        best, median = fastest(work)
+        lines.append(f"| {name} | {best:.2f} s | {median:.2f} s |")
+        print(lines[-1], flush=True)
+    if options.markdown:
+        command = "python benchmarks/fits.py"
+        fill_section(options.markdown, "fits", f"{machine()}\n\nCommand: `{command}`\n\n" + "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The paper's first experiment: five functions whose 25 inputs are measured with errors.
+
+How far is each method's curve from the truth, how far are its inputs, and how often do its 90 % bands hold the truth?
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MethodError
+from ..fitting import NotConverged, fit
+from ..posterior import Posterior
+from ..record import Record
+from .tasks import Progress, Rows, Task, run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray
+
+#: The five functions of the paper.
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "5 sin x": lambda x: 5.0 * np.sin(x),
+    "1.147 exp(-0.2 x) sin x": lambda x: 1.147 * np.exp(-0.2 * x) * np.sin(x),
+    "0.97 tan(0.15 x) sin x": lambda x: 0.97 * np.tan(0.15 * x) * np.sin(x),
+    "0.055 x² tanh(cos x)": lambda x: 0.055 * x**2 * np.tanh(np.cos(x)),
+    "1.76 log(x² (sin 2x + 1) + 1)": lambda x: 1.76 * np.log(x**2 * (np.sin(2.0 * x) + 1.0) + 1.0),
+}
+T_SD = (0.2, 0.5, 1.0, 2.0, 3.0)
+Y_SD = (0.05, 1.0)
+ROWS = 25
+GRID = np.linspace(-10.0, 10.0, 201)
+
+#: What is compared: the paper's four methods (npv and mcmc with the prior that each assumes there), npv with other
+#: priors and averaged over Q, and what lamina does by default.
+METHODS: dict[str, dict[str, Any]] = {
+    "npv": {"method": "npv", "prediction": "plugin", "gaps": "log-uniform"},
+    "mcmc": {"method": "mcmc", "gaps": "uniform"},
+    "nigp": {"method": "nigp"},
+    "gp": {"method": "gp"},
+    "npv, uniform": {"method": "npv", "prediction": "plugin", "gaps": "uniform"},
+    "npv, gamma": {"method": "npv", "prediction": "plugin", "gaps": "gamma"},
+    "npv mixture, uniform": {"method": "npv", "gaps": "uniform"},
+    "npv mixture, gamma": {"method": "npv", "gaps": "gamma"},
+    "lamina": {"method": "mcmc", "gaps": "gamma"},
+}
+
+
+def synthetic(
+    functions: Sequence[str] = tuple(FUNCTIONS),
+    methods: Sequence[str] = tuple(METHODS),
+    t_sd: Sequence[float] = T_SD,
+    y_sd: Sequence[float] = Y_SD,
+    repetitions: int = 5,
+    seed: int = 0,
+    cores: int | None = None,
+    store: Path | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """One row for each record and method.
+
+    Columns: y_sd, function, t_sd, repetition, method; rmse of the curve on [-10, 10]; mae of the inputs and baseline,
+    that of the measured ones; curve_cover and input_cover, the part of the truth in 90 % bands; span, of the estimated
+    inputs (20 is true); seconds and converged. ``store`` keeps results as they come, for the next call to go on from.
+
+    Raises MethodError for a function or method that is not in ``FUNCTIONS`` or ``METHODS``.
+    """
+    import pandas as pd
+
+    for kind, asked, known in ("function", functions, FUNCTIONS), ("method", methods, METHODS):
+        unknown = [name for name in asked if name not in known]
+        if unknown:
+            raise MethodError(f"there is no {kind} {unknown[0]!r} in this experiment; there are: {'; '.join(known)}.")
+    if not (isinstance(repetitions, int) and repetitions >= 1):
+        raise MethodError(f"repetitions must be a whole number of at least 1, got {repetitions!r}.")
+    tasks: list[Task] = [
+        (seed, output, function, error, repetition, method)
+        for output in y_sd
+        for function in functions
+        for error in t_sd
+        for repetition in range(repetitions)
+        for method in methods
+    ]
+    return pd.DataFrame(run(tasks, _one, store, cores, progress))
+
+
+def simulate(function: str, t_sd: float, y_sd: float, seed: Sequence[int]) -> tuple[Array, Record]:
+    """True inputs, equally spaced in [-10, 10], and a record measured from them."""
+    rng = np.random.default_rng([*seed, list(FUNCTIONS).index(function), round(1000 * t_sd), round(1000 * y_sd)])
+    x = np.linspace(-10.0, 10.0, ROWS)
+    t = x + t_sd * rng.standard_normal(ROWS)
+    y = FUNCTIONS[function](x) + y_sd * rng.standard_normal(ROWS)
+    return x, Record(t=t, t_sd=t_sd, y=y, y_sd=y_sd)
+
+
+def _one(task: Task) -> Rows:
+    seed, y_sd, function, t_sd, repetition, method = task
+    x, record = simulate(str(function), float(t_sd), float(y_sd), (int(seed), int(repetition)))
+    options = METHODS[str(method)]
+    alone: dict[str, Any] = {"cores": 1} if options["method"] in ("mcmc", "npv") else {}
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        posterior = fit(record, seed=int(repetition), **options, **alone)
+    took = time.perf_counter() - began
+    key = {"y_sd": y_sd, "function": function, "t_sd": t_sd, "repetition": repetition, "method": method}
+    state = {"seconds": took, "converged": bool(posterior.diagnostics["converged"])}
+    return [key | _score(posterior, x, FUNCTIONS[str(function)](GRID)) | state]
+
+
+def _score(posterior: Posterior, x: Array, truth: Array) -> dict[str, float]:
+    curve, inputs = posterior.curve(GRID), posterior.inputs()
+    return {
+        "rmse": float(np.sqrt(np.mean((curve["mean"] - truth) ** 2))),
+        "mae": float(np.abs(inputs["mean"] - x).mean()),
+        "baseline": float(np.abs(inputs["t"] - x).mean()),
+        "curve_cover": float(np.mean((curve["q5"] <= truth) & (truth <= curve["q95"]))),
+        "input_cover": float(np.mean((inputs["q5"] <= x) & (x <= inputs["q95"]))),
+        "span": float(inputs["mean"].iloc[-1] - inputs["mean"].iloc[0]),
+    }
+
+
+def averages(results: pd.DataFrame) -> pd.DataFrame:
+    """Means over functions, input errors and repetitions, by y_sd and method."""
+    columns = ["rmse", "mae", "baseline", "curve_cover", "input_cover", "seconds", "converged"]
+    return results.groupby(["y_sd", "method"], sort=False)[columns].mean()
+
+
+def by_function(results: pd.DataFrame, value: str = "rmse") -> pd.DataFrame:
+    """Means over input errors and repetitions: a row for each y_sd and function, a column for each method."""
+    return results.pivot_table(index=["y_sd", "function"], columns="method", values=value, sort=False)

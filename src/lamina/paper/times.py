@@ -1,0 +1,183 @@
+"""The paper's training times beside ours, and what of the difference is the algorithm.
+
+Two kinds of rows. "fit": a whole training with the paper's settings (K = 3, five starts, 5000 iterations) at N = 25.
+"step": what a method does over and over, at growing N, on the O(N) engine, with the paper's own algorithms on dense
+matrices (its chain rule for the gaps, its Woodbury update for a moved input), and for mcmc also without Woodbury.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .. import dense, markov
+from ..errors import MethodError
+from ..fitting import NotConverged, fit
+from ..kernels import Matern32
+from ..methods.dense_mcmc import DenseChain
+from ..methods.maximise import marginal
+from ..methods.mcmc import MarkovChain
+from ..problem import Problem, pose
+from ..record import Record
+from .functions import simulate
+from .tasks import Progress, Rows, Task, run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Seconds on the authors' machine, N = 25.
+PAPER = {"npv": 19.0, "mcmc": 61.0, "nigp": 106.0, "gp": 0.3}
+SIZES = (25, 50, 100, 200, 400)
+ITERATIONS = 5000
+ENGINES = ("markov", "dense")
+#: A step is repeated until it has taken this long; the fastest repetition counts.
+SECONDS_A_STEP = 0.3
+
+
+def timing(
+    sizes: Sequence[int] = SIZES,
+    repetitions: int = 3,
+    seed: int = 0,
+    store: Path | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """One row for each thing timed: kind, method, algorithm, n, seconds, their sd, and the paper's seconds.
+
+    Everything runs on one core, one after the other. A fit counts by the mean of its repetitions, as in the paper.
+    ``store`` keeps results as they come, for the next call to go on from.
+    """
+    import pandas as pd
+
+    if not sizes or min(sizes) < 3:
+        raise MethodError(f"sizes must be whole numbers of at least 3, got {tuple(sizes)!r}.")
+    tasks: list[Task] = [("fit", method, engine, repetitions, seed) for method in PAPER for engine in ENGINES]
+    tasks += [("step", method, algorithm, n, seed) for n in sizes for method, algorithm in STEPS]
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return pd.DataFrame(run(tasks, _one, store, cores=1, progress=progress))
+
+
+def _one(task: Task) -> Rows:
+    kind, method, algorithm, number, seed = task
+    work = _time_fit if kind == "fit" else _time_step
+    return [work(str(method), str(algorithm), int(number), int(seed))]
+
+
+def _time_fit(method: str, engine: str, repetitions: int, seed: int) -> dict[str, Any]:
+    """A whole training with the paper's settings, compiled beforehand."""
+    _train(method, engine, simulate("5 sin x", 1.0, 0.05, (seed, 0))[1], seed, iterations=2)
+    took = []
+    for k in range(repetitions if engine == "markov" or method == "gp" else 1):
+        _, record = simulate("5 sin x", 1.0, 0.05, (seed, k))
+        began = time.perf_counter()
+        _train(method, engine, record, k, ITERATIONS)
+        took.append(time.perf_counter() - began)
+    return _row("fit", method, engine, 25, float(np.mean(took)), float(np.std(took)), PAPER[method])
+
+
+def _train(method: str, engine: str, record: Record, seed: int, iterations: int) -> None:
+    if method == "mcmc":
+        _chain(_problem(record, engine), seed).advance(iterations, 1, adapt=True)
+        return
+    options: dict[str, Any] = {"gaps": "log-uniform", "cores": 1} if method == "npv" else {}
+    if iterations < ITERATIONS and method == "npv":
+        options["max_steps"] = 1
+    fit(record, method=method, engine=engine, seed=seed, **options)  # type: ignore[arg-type]
+
+
+def _problem(record: Record, engine: str) -> Problem:
+    return pose(record, Matern32(), gaps="uniform", engine=engine)
+
+
+def _chain(problem: Problem, seed: int) -> MarkovChain | DenseChain:
+    kind = MarkovChain if problem.engine == "markov" else DenseChain
+    return kind(problem, np.random.SeedSequence(seed), keep=1)
+
+
+def _long_record(n: int, seed: int) -> Record:
+    """n rows spaced as in the experiment on synthetic functions."""
+    rng = np.random.default_rng([seed, n])
+    x = np.arange(n) * (20.0 / 24.0)
+    return Record(t=x + rng.standard_normal(n), t_sd=1.0, y=5.0 * np.sin(x) + 0.05 * rng.standard_normal(n), y_sd=0.05)
+
+
+def _likelihood(n: int, engine: str, seed: int) -> Callable[[], Any]:
+    """gp and nigp: the marginal likelihood and its gradient in theta."""
+    problem = pose(_long_record(n, seed), Matern32(), engine=engine, learn_inputs=False)
+    density = marginal(problem, problem.rows.t, np.zeros(n))
+    return lambda: density(problem.start)
+
+
+def _gaps(n: int, engine: str, seed: int) -> Callable[[], Any]:
+    """npv: gradient and Hessian diagonal in the log-gaps, for each of K = 3 components."""
+    record = _long_record(n, seed)
+    tau, kernel = np.sort(record.t), Matern32(length=2.0, sd=3.0)
+    used = markov if engine == "markov" else dense
+
+    def step() -> None:
+        for _ in range(3):
+            used.value_and_gradient(kernel, tau, record.y, record.y_sd)
+            used.gap_hessian_diagonal(kernel, tau, record.y, record.y_sd)
+
+    return step
+
+
+def _sweep(n: int, engine: str, seed: int) -> Callable[[], Any]:
+    """mcmc: one sweep over the inputs, with the moves of theta that go with it."""
+    chain = _chain(_problem(_long_record(n, seed), engine), seed)
+    return lambda: chain.advance(1, 1, adapt=True)
+
+
+def _plain_sweep(n: int, engine: str, seed: int) -> Callable[[], Any]:
+    """mcmc without Woodbury: one factorisation a proposal. Timed on a few of the n proposals."""
+    record, kernel = _long_record(n, seed), Matern32(length=2.0, sd=3.0)
+    return lambda: dense.log_likelihood(kernel, record.t, record.y, record.y_sd)
+
+
+#: What is timed, by method and algorithm. Plain sweeps are timed by the proposal, of which there are n.
+STEPS: dict[tuple[str, str], Callable[[int, str, int], Callable[[], Any]]] = {
+    ("gp", "markov"): _likelihood,
+    ("gp", "dense"): _likelihood,
+    ("npv", "markov"): _gaps,
+    ("npv", "dense"): _gaps,
+    ("mcmc", "markov"): _sweep,
+    ("mcmc", "dense"): _sweep,
+    ("mcmc", "dense, no Woodbury"): _plain_sweep,
+}
+
+
+def _time_step(method: str, algorithm: str, n: int, seed: int) -> dict[str, Any]:
+    step = STEPS[method, algorithm](n, algorithm, seed)
+    step()
+    best, spent = np.inf, 0.0
+    while spent < SECONDS_A_STEP:
+        began = time.perf_counter()
+        step()
+        took = time.perf_counter() - began
+        best, spent = min(best, took), spent + took
+    if algorithm == "dense, no Woodbury":
+        best *= n
+    return _row("step", method, algorithm, n, best, float("nan"), float("nan"))
+
+
+def _row(kind: str, method: str, algorithm: str, n: int, seconds: float, sd: float, paper: float) -> dict[str, Any]:
+    return {"kind": kind, "method": method, "algorithm": algorithm, "n": n, "seconds": seconds, "sd": sd,
+            "paper_seconds": paper}  # fmt: skip
+
+
+def exponents(results: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """p of seconds ~ N^p between the two largest sizes, for each method and algorithm."""
+    steps = results[results["kind"] == "step"]
+    found = {}
+    for key, part in steps.groupby(["method", "algorithm"], sort=False):
+        last = part.sort_values("n").tail(2)
+        if len(last) == 2:
+            ratio = last["seconds"].iloc[1] / last["seconds"].iloc[0]
+            found[key] = float(np.log(ratio) / np.log(last["n"].iloc[1] / last["n"].iloc[0]))
+    return found
