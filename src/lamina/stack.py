@@ -56,6 +56,32 @@ def _zeros(typingctx: Any, rows: Any, columns: Any) -> Any:
 zeros: Any = intrinsic(_zeros)
 
 
+def _unowned(typingctx: Any, value: Any) -> Any:
+    """The same arrays, alone or in a named tuple, without a share in their memory, which the caller keeps alive.
+
+    Numba counts references whenever an array is taken from a tuple. In a loop over short work that is most of the time.
+    """
+
+    def strip(context: Any, builder: Any, kind: Any, one: Any) -> Any:
+        if isinstance(kind, types.Array):
+            array = make_array(kind)(context, builder, one)
+            array.meminfo = cgutils.get_null_value(array.meminfo.type)
+            array.parent = cgutils.get_null_value(array.parent.type)
+            return array._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            for i, inner in enumerate(kind):
+                one = builder.insert_value(one, strip(context, builder, inner, builder.extract_value(one, i)), i)
+        return one
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return strip(context, builder, signature.args[0], args[0])
+
+    return value(value), codegen
+
+
+unowned: Any = intrinsic(_unowned)
+
+
 @njit(**INLINE)
 def copy(source, target, rows, columns):
     """target = source."""

@@ -20,7 +20,7 @@ from numba import njit
 from ..gaps import Exponents
 from ..markov.filter import log_likelihood_terms
 from ..rows import in_time_order
-from ..stack import FAST, INLINE
+from ..stack import FAST, INLINE, unowned
 from ..statespace import blocks_at
 from ..trend import draw, integrate
 from .alpha import log_spacing, spread, sum_gaps
@@ -239,6 +239,7 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
 
     ``adapt`` says whether this is warm-up. ``both`` is a tuple of length d + 1.
     """
+    rows, model, state = unowned(rows), unowned(model), unowned(state)
     P = len(state.phi)
     kept = 0
     for k in range(rounds):

@@ -26,7 +26,7 @@ from numba import njit
 
 from ..markov.backward import expand, factorise, join, observe, step_back
 from ..markov.filter import predict, stationary, update
-from ..stack import FAST, INLINE, copy, zeros
+from ..stack import FAST, INLINE, copy, unowned, zeros
 
 #: Acceptance rate that the step of a single coordinate is tuned to.
 TARGET = 0.44
@@ -109,31 +109,33 @@ def _spacing(rows, prior, work, tau, r, time, way, shift):
 
 
 @njit(**INLINE)
-def _at(blocks, dims, m, P, dt, z, y_var, first, m_out, P_out):
-    """Filter one row at distance dt after the state m, P, which stays (the prior, if ``first``): its log-density."""
-    A, Q, work, e = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros((0,), (0,))
-    data = zeros((0,), (0,))
-    data[0, 0] = z
+def _reach(blocks, dims, m, P, dt, m_out, P_out):
+    """The state at distance dt after m, P, which stay."""
+    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     copy(m, m_out, dims, (0,))
     copy(P, P_out, dims, dims)
-    if not first:
-        predict(blocks, dt, m_out, P_out, A, Q, work, dims, (0,))
-    S = update(data[0], y_var, m_out, P_out, e, dims, (0,))
+    predict(blocks, dt, m_out, P_out, A, Q, work, dims, (0,))
+
+
+@njit(**INLINE)
+def _see(dims, z, y_var, m, P):
+    """Condition the state m, P on a row: its log-density."""
+    e, data = zeros((0,), (0,)), zeros((0,), (0,))
+    data[0, 0] = z
+    S = update(data[0], y_var, m, P, e, dims, (0,))
     return -0.5 * (math.log(S) + e[0, 0] * e[0, 0] / S)
 
 
 @njit(**INLINE)
-def _onward(blocks, dims, m, P, dt, LD, h):
-    """log-density of everything later, at distance dt after the state m, P, which stays."""
-    m_on, P_on, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    work = zeros(dims, dims)
-    copy(m, m_on, dims, (0,))
-    copy(P, P_on, dims, dims)
-    predict(blocks, dt, m_on, P_on, A, Q, work, dims, (0,))
-    return join(m_on, P_on, LD, h, dims)
+def _meet(dims, m, P, work, p):
+    """log-density of position p and everything later, on arrival at p in the state m, P, which stay."""
+    m1, P1 = zeros(dims, (0,)), zeros(dims, dims)
+    copy(m, m1, dims, (0,))
+    copy(P, P1, dims, dims)
+    return join(m1, P1, work.LD[p], work.h[p], dims)
 
 
-@njit(**FAST)
+@njit(**INLINE)
 def _look_back(blocks, dims, both, p, Lam, eta, work):
     """b at position p, given Lam, eta of b at p + 1 if there is one; Lam and eta are left at p."""
     A, Q, M, B, temp = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, both), zeros(dims, dims)
@@ -206,7 +208,7 @@ def _place(rows, work, p, q, early, between, late, beta, y_scale, way):
         _set(rows, work, k, work.row[k], early if k == p else (late if k == q else between), beta, y_scale, way)
 
 
-@njit(**FAST)
+@njit(**INLINE)
 def _through(blocks, dims, work, m, P, p, q, shift):
     """log-density of the rows at positions p ... q and of everything later, after the state m, P, which stays."""
     m1, P1 = zeros(dims, (0,)), zeros(dims, dims)
@@ -215,19 +217,22 @@ def _through(blocks, dims, work, m, P, p, q, shift):
     before, value = work.time[p - 1] if p > 0 else 0.0, 0.0
     for k in range(p, q + 1):
         here = work.time[k] + (shift if k > p else 0.0)
-        value += _at(blocks, dims, m1, P1, here - before, work.z[k, 0], work.y_var[k], k == 0, m1, P1)
+        if k > 0:
+            _reach(blocks, dims, m1, P1, here - before, m1, P1)
+        value += _see(dims, work.z[k, 0], work.y_var[k], m1, P1)
         before = here
     if q + 1 < len(work.time):
-        value += _onward(blocks, dims, m1, P1, work.time[q + 1] + shift - before, work.LD[q + 1], work.h[q + 1])
+        _reach(blocks, dims, m1, P1, work.time[q + 1] + shift - before, m1, P1)
+        value += _meet(dims, m1, P1, work, q + 1)
     return value
 
 
-@njit(**FAST)
+@njit(**INLINE)
 def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng):
-    """Exchange or reflect the rows at positions p ... q. Position p is already shifted, later ones are not."""
+    """Exchange or reflect the rows at positions p ... q: returns whether. Position p is shifted already, others not."""
     N, q = len(tau), _last_traded(rows, work, p)
     if q < 0:
-        return
+        return False
     first, last = work.row[p], work.row[q]
     exact_first, exact_last = rows.t_var[first] == 0.0, rows.t_var[last] == 0.0
     old_early, old_late = work.time[p], work.time[q]
@@ -237,11 +242,11 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
     if exact_last:  # the other jumps over it
         new_early, new_late = late, 2.0 * late - early
         if q + 1 < N and not new_late < work.time[q + 1] + shift:
-            return
+            return False
     elif exact_first:
         new_early, new_late = 2.0 * early - late, early
         if p > 0 and not new_early > work.time[p - 1]:
-            return
+            return False
     # first goes from early to new_late, last from late to new_early
     ratio = 0.0
     if not exact_first:
@@ -253,7 +258,7 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
         ratio += _spacing(rows, prior, work, tau, last, new_early, way, shift)
         ratio -= _spacing(rows, prior, work, tau, last, late, way, shift)
     if not ratio > -math.inf:
-        return
+        return False
     ratio -= _through(blocks, dims, work, m, P, p, q, shift)
     work.row[p], work.row[q] = last, first
     _place(rows, work, p, q, new_early, between, new_late - shift, beta, y_scale, way)
@@ -261,7 +266,7 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
     if not accept(rng, ratio):
         work.row[p], work.row[q] = first, last
         _place(rows, work, p, q, old_early, between, old_late, beta, y_scale, way)
-        return
+        return False
     tau[last], tau[first] = way * work.time[p], way * work.time[q]
     Lam, eta, B = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, both)
     if q + 1 < N:
@@ -273,6 +278,7 @@ def _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m
         _sum_up(rows, work, k, way)
     _note_ends(rows, work, first, work.time[q], way)
     _note_ends(rows, work, last, work.time[p], way)
+    return True
 
 
 @njit(**INLINE)
@@ -286,17 +292,19 @@ def _note_ends(rows, work, r, time, way):
             work.ends[s, 1] = time
 
 
-@njit(**FAST)
-def _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng):
-    """Scale the gap after position p, everything later shifting along: returns the new shift and if it was accepted."""
+@njit(**INLINE)
+def _stretch(rows, prior, work, tau, t_scale, p, way, shift, scale, rng):
+    """Propose to scale the gap after position p, everything later shifting along.
+
+    Returns the shift and the log-ratio of dates, gap prior and proposal, which is -inf where there is no such move.
+    """
     gap = work.time[p + 1] + shift - work.time[p]
     if not gap > 0.0:
-        return shift, 0.0
+        return 0.0, -math.inf
     factor = math.exp(scale * rng.standard_normal())
-    new = gap * factor
-    step = new - gap
-    if not (math.isfinite(new) and new > 0.0):
-        return shift, 0.0
+    step = gap * factor - gap
+    if not (math.isfinite(step) and gap + step > 0.0):
+        return 0.0, -math.inf
     ratio = math.log(factor)
     pull = work.pull[p + 1] + shift * work.weight[p + 1]
     ratio -= step * (pull + 0.5 * step * work.weight[p + 1]) / (t_scale * t_scale)
@@ -309,16 +317,12 @@ def _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift,
             continue
         own = way * (tau[right] - tau[left]) + shift
         if not own + step > 0.0:
-            return shift, 0.0
+            return 0.0, -math.inf
         ratio += prior.power * math.log((own + step) / own)
         if prior.per_gap > 0.0:
             span = work.ends[s, 1] + shift - work.ends[s, 0] + prior.floor
             ratio -= prior.per_gap * rows.gaps[s] * math.log((span + step) / span)
-    ratio -= _onward(blocks, dims, m, P, gap, work.LD[p + 1], work.h[p + 1])
-    ratio += _onward(blocks, dims, m, P, new, work.LD[p + 1], work.h[p + 1])
-    if accept(rng, ratio):
-        return shift + step, 1.0
-    return shift, 0.0
+    return step, ratio
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -327,6 +331,8 @@ def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta,
 
     ``both`` is a tuple of length d + 1. ``rate`` > 0 adapts the steps (warm-up only).
     """
+    rows, work, tuning = unowned(rows), unowned(work), unowned(tuning)
+    tau, order, beta = unowned(tau), unowned(order), unowned(beta)
     N = len(tau)
     mode = 0 if way > 0 else 1
     tilted = rows.slope[0] != 0.0
@@ -341,49 +347,79 @@ def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta,
         _look_back(blocks, dims, both, p, Lam, eta, work)
         _sum_up(rows, work, p, way)
 
-    m, P = zeros(dims, (0,)), zeros(dims, dims)
-    m0, P0, m1, P1 = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
+    # m, P: the state after the rows before p, then after the one at p. next_*: the state on arrival at the position
+    # after it. try_*: the same as a proposal has it. What is known of the current state is never computed twice.
+    m, P, at_m, at_P = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
+    next_m, next_P, try_m, try_P = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
+    try_next_m, try_next_P = zeros(dims, (0,)), zeros(dims, dims)
     stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+    copy(P, next_P, dims, dims)
     work.seen[:] = -1
     shift = 0.0
     for p in range(N):
         work.time[p] += shift
         tau[work.row[p]] = way * work.time[p]
         _note_ends(rows, work, work.row[p], work.time[p], way)
-        if p + 1 < N:
-            _trade(blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng)
+        before, last = work.time[p - 1] if p > 0 else 0.0, p == N - 1
+        if not last:
+            traded = _trade(
+                blocks, dims, both, rows, prior, work, tau, beta, t_scale, y_scale, m, P, p, way, shift, rng
+            )
+            if traded and p > 0:
+                _reach(blocks, dims, m, P, work.time[p] - before, next_m, next_P)
         r, here = work.row[p], work.time[p]
-        before = work.time[p - 1] if p > 0 else 0.0
-        after = work.time[p + 1] + shift if p + 1 < N else 0.0
-        value = _at(blocks, dims, m, P, here - before, work.z[p, 0], work.y_var[p], p == 0, m0, P0)
+        after = 0.0 if last else work.time[p + 1] + shift
+        stretchable = not last and work.open[p + 1] and not tilted
+        copy(next_m, at_m, dims, (0,))
+        copy(next_P, at_P, dims, dims)
+        value, onward = _see(dims, work.z[p, 0], work.y_var[p], at_m, at_P), 0.0
+        if not last:
+            _reach(blocks, dims, at_m, at_P, after - here, next_m, next_P)
+            if rows.t_var[r] > 0.0 or stretchable:
+                onward = _meet(dims, next_m, next_P, work, p + 1)
         if rows.t_var[r] > 0.0:
             new = here + tuning.move[r] * rng.standard_normal()
             accepted = 0.0
-            if (p == 0 or new > before) and (p == N - 1 or new < after):
+            if (p == 0 or new > before) and (last or new < after):
                 ratio = _date(rows, r, way * new, t_scale) - _date(rows, r, way * here, t_scale)
                 ratio += _spacing(rows, prior, work, tau, r, new, way, shift)
                 ratio -= _spacing(rows, prior, work, tau, r, here, way, shift)
                 z = _data(rows, r, beta, way * new)
-                ratio += _at(blocks, dims, m, P, new - before, z, work.y_var[p], p == 0, m1, P1) - value
-                if p + 1 < N:
-                    ratio -= _onward(blocks, dims, m0, P0, after - here, work.LD[p + 1], work.h[p + 1])
-                    ratio += _onward(blocks, dims, m1, P1, after - new, work.LD[p + 1], work.h[p + 1])
-                if accept(rng, ratio):
-                    accepted = 1.0
-                    copy(m1, m0, dims, (0,))
-                    copy(P1, P0, dims, dims)
+                if p == 0:
+                    copy(m, try_m, dims, (0,))
+                    copy(P, try_P, dims, dims)
+                else:
+                    _reach(blocks, dims, m, P, new - before, try_m, try_P)
+                ratio += _see(dims, z, work.y_var[p], try_m, try_P) - value
+                try_onward = 0.0
+                if not last:
+                    _reach(blocks, dims, try_m, try_P, after - new, try_next_m, try_next_P)
+                    try_onward = _meet(dims, try_next_m, try_next_P, work, p + 1)
+                if accept(rng, ratio + try_onward - onward):
+                    accepted, onward = 1.0, try_onward
+                    copy(try_m, at_m, dims, (0,))
+                    copy(try_P, at_P, dims, dims)
+                    copy(try_next_m, next_m, dims, (0,))
+                    copy(try_next_P, next_P, dims, dims)
                     work.time[p], work.z[p, 0] = new, z
                     tau[r] = way * new
                     _note_ends(rows, work, r, new, way)
             if rate > 0.0:
                 tuning.move[r] *= math.exp(rate * (accepted - TARGET))
-        copy(m0, m, dims, (0,))
-        copy(P0, P, dims, dims)
+        copy(at_m, m, dims, (0,))
+        copy(at_P, P, dims, dims)
         if rows.sequence[r] >= 0:
             work.seen[rows.sequence[r]] = r
-        if p + 1 < N and work.open[p + 1] and not tilted:
-            scale = tuning.stretch[mode, r]
-            shift, accepted = _stretch(blocks, dims, rows, prior, work, tau, t_scale, m, P, p, way, shift, scale, rng)
+        if stretchable:
+            scale, accepted = tuning.stretch[mode, r], 0.0
+            step, ratio = _stretch(rows, prior, work, tau, t_scale, p, way, shift, scale, rng)
+            if ratio > -math.inf:
+                _reach(blocks, dims, m, P, after + step - work.time[p], try_next_m, try_next_P)
+                ratio += _meet(dims, try_next_m, try_next_P, work, p + 1) - onward
+                if accept(rng, ratio):
+                    shift, accepted = shift + step, 1.0
+                    copy(try_next_m, next_m, dims, (0,))
+                    copy(try_next_P, next_P, dims, dims)
             if rate > 0.0:
                 tuning.stretch[mode, r] = min(max(scale * math.exp(rate * (accepted - TARGET)), 1e-3), 10.0)
     for p in range(N):

@@ -19,7 +19,7 @@ from ..gaps import log_density as gap_log_density
 from ..markov.gradient import forward, reverse, store_width
 from ..problem import Problem
 from ..rows import Rows, in_time_order
-from ..stack import FAST
+from ..stack import FAST, unowned
 from ..statespace import blocks_at
 from ..trend import integrate
 
@@ -66,7 +66,7 @@ def make_target(problem: Problem) -> Target:
 @njit(**FAST)
 def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
     """log p(y | tau, phi) up to a constant, trend integrated out; gradients are added to d_tau (N,) and d_phi (P,)."""
-    rows = target.rows
+    rows = unowned(target.rows)
     N, C, d, P = len(tau), len(columns), len(dims), len(phi)
     order = np.argsort(tau)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
