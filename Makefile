@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench coverage clean help
+.PHONY: demo test lint docs bench coverage clean help
 
-demo: $(STAMP)  ## fit a record and print what comes out
-	$(BIN)/python -m lamina
+demo: $(STAMP)  ## fit the embedded record and write a report
+	$(BIN)/lamina demo
 
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -19,6 +19,10 @@ lint: $(STAMP)  ## check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(STAMP)  ## build the documentation as a site, in site/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts,docs]'
+	$(BIN)/mkdocs build --strict
+
 bench: $(STAMP)  ## time the engine, against its peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts,bench]'
 	$(BIN)/python benchmarks/engine.py
@@ -27,7 +31,7 @@ coverage: $(STAMP)  ## run the tests and show the lines they miss
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 clean:  ## remove caches and build products, keep .venv
-	rm -rf build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this list

@@ -19,6 +19,11 @@ QUICK = fits.OPTIONS["mcmc"]
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
+        ({"method": ["gp"]}, lamina.MethodError, "unknown method"),
+        ({"estimate": 5}, lamina.MethodError, "estimate takes 't_scale' and 'y_scale'.*got 5"),
+        ({"progress": 5}, lamina.MethodError, "progress must be a function"),
+        ({"method": "nuts", "target_accept": 2.0}, lamina.MethodError, "target_accept must lie between 0 and 1"),
+        ({"fixed": {"length": 1e-300}}, lamina.MethodError, "of a size that can be reckoned with"),
         ({"method": "hmc"}, lamina.MethodError, "unknown method 'hmc'. Choose one of: gp, nigp, npv, mcmc, nuts"),
         ({"chain": 2}, lamina.MethodError, "no option 'chain'; it has: chains, draws, warmup, max_sweeps, cores"),
         ({"method": "gp", "chains": 2}, lamina.MethodError, 'method="gp" has no option .chains.; it has: starts'),
@@ -47,9 +52,9 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"priors": {"alpha": (0.5, 2.0)}}, lamina.MethodError, "positive median above 1"),
         ({"priors": ["length"]}, lamina.MethodError, "priors must be a dict"),
         ({"fixed": 3.0}, lamina.MethodError, "fixed must be a dict"),
-        ({"fixed": {"length": -2.0}}, lamina.MethodError, "length must be positive, got -2"),
-        ({"fixed": {"length": "long"}}, lamina.MethodError, "length must be positive, got 'long'"),
-        ({"fixed": {"alpha": 1.0}}, lamina.MethodError, "alpha must be positive and above 1"),
+        ({"fixed": {"length": -2.0}}, lamina.MethodError, "length must be a positive number.*got -2"),
+        ({"fixed": {"length": "long"}}, lamina.MethodError, "length must be a positive number.*got 'long'"),
+        ({"fixed": {"alpha": 1.0}}, lamina.MethodError, "alpha must be a positive number above 1"),
         ({"fixed": {"t_scale": 2.0}}, lamina.MethodError, "no unknown parameter 't_scale'"),
         ({"method": "gp", "fixed": {"alpha": 2.0}}, lamina.MethodError, "no unknown parameter 'alpha'"),
     ],
@@ -144,13 +149,49 @@ def test_a_fit_that_was_interrupted_and_goes_on_gives_what_one_gives_that_was_no
     assert np.array_equal(rest.theta, whole.theta)
 
 
-def test_a_checkpoint_of_another_record_is_refused():
-    part = fits.quietly(RECORD, chains=2, draws=40, warmup=20, max_sweeps=20)
-    other = lamina.Record(t=RECORD.t[:5], t_sd=RECORD.t_sd[:5], y=RECORD.y[:5], y_sd=RECORD.y_sd[:5])
+OTHERS = {
+    "record": {"record": lamina.Record(t=RECORD.t, t_sd=RECORD.t_sd, y=RECORD.y + 0.01, y_sd=RECORD.y_sd)},
+    "kernel": {"kernel": lamina.Matern52()},
+    "gap prior": {"gaps": "exponential"},
+    "chains": {"chains": 1},
+    "priors": {"priors": {"length": (3.0, 2.0)}},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+def test_a_checkpoint_of_another_record_or_model_is_refused(other):
+    same = {"record": RECORD, "chains": 2, "draws": 40, "warmup": 20, "max_sweeps": 20}
+    part = fits.quietly(**same)
     with pytest.raises(lamina.MethodError, match="the checkpoint does not fit this record and model"):
-        lamina.fit(other, chains=2, draws=40, checkpoint=part.checkpoint)
-    with pytest.raises(lamina.MethodError, match="does not fit"):
-        lamina.fit(RECORD, chains=3, checkpoint=part.checkpoint)
+        lamina.fit(**same | other, checkpoint=part.checkpoint)
+
+
+def test_few_draws_are_given_but_more_are_watched():
+    found = lamina.fit(RECORD, draws=200)
+    assert found.diagnostics["converged"]
+    assert len(found.tau) == 200
+
+
+def test_a_fit_in_which_all_is_known_has_converged():
+    exact = lamina.Record(t=[1.0, 2.0, 4.0], t_sd=0.0, y=[1.0, 2.0, 1.0], y_sd=0.1)
+    found = lamina.fit(exact, gaps="uniform", fixed={"length": 2.0, "sd": 1.0})
+    assert found.diagnostics["converged"]
+    assert found.curve([2.0])["mean"].item() == pytest.approx(2.0, abs=0.1)
+    with pytest.raises(lamina.MethodError, match=r'no uncertain input.*method="gp"'):
+        lamina.fit(exact, "npv", gaps="uniform")
+
+
+def test_equal_exact_rows_next_to_each_other_are_refused_where_the_prior_cannot_have_them():
+    record = lamina.Record(t=[1.0, 2.0, 2.0, 4.0], t_sd=[0.1, 0.0, 0.0, 0.1], y=[1.0, 2.0, 2.1, 1.0], y_sd=0.1)
+    with pytest.raises(lamina.MethodError, match=r"gap of zero.*rows 1 and 2 .*exponential"):
+        lamina.fit(record)
+    assert fits.quietly(record, gaps="uniform", **QUICK).tau.shape[1] == 4
+
+
+def test_a_trend_needs_two_times():
+    record = lamina.Record(t=[1.0, 1.0, 1.0], t_sd=0.1, y=[1.0, 2.0, 1.0], y_sd=0.1)
+    with pytest.raises(lamina.MethodError, match="a linear trend needs rows at two times"):
+        lamina.fit(record, "gp", mean="linear")
 
 
 @pytest.mark.parametrize("method", ["gp", "nigp"])

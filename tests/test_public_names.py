@@ -28,14 +28,22 @@ NAMES = [
     "RecordError",
     "SquaredExponential",
     "StorageError",
+    "TableError",
+    "WriteError",
     "datasets",
     "dense",
     "fit",
     "gaps",
+    "interval_rates",
     "kernels",
     "load",
     "log_likelihood",
     "markov",
+    "paper",
+    "plots",
+    "read",
+    "report",
+    "tables",
 ]
 HEAVY = ["arviz", "matplotlib", "numba", "numpy", "nutpie", "pandas", "scipy", "xarray"]
 

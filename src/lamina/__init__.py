@@ -16,9 +16,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, dense, gaps, kernels, markov
+    from . import datasets, dense, gaps, kernels, markov, paper, plots, report, tables
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
+    from .files import WriteError
     from .fitting import NotConverged, fit
+    from .intervals import interval_rates
     from .kernels import (
         Constant,
         Linear,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from .posterior import Posterior
     from .record import Record
     from .storage import StorageError, load
+    from .tables.problems import TableError
+    from .tables.public import read
 
 #: Where each public name lives; a name that is its own module stands for the module.
 _HOMES = {
@@ -54,14 +58,22 @@ _HOMES = {
     "RecordError": "errors",
     "SquaredExponential": "kernels",
     "StorageError": "storage",
+    "TableError": "tables.problems",
+    "WriteError": "files",
     "datasets": "datasets",
     "dense": "dense",
     "fit": "fitting",
     "gaps": "gaps",
+    "interval_rates": "intervals",
     "kernels": "kernels",
     "load": "storage",
     "log_likelihood": "likelihood",
     "markov": "markov",
+    "paper": "paper",
+    "plots": "plots",
+    "read": "tables.public",
+    "report": "report",
+    "tables": "tables",
 }
 
 __all__ = sorted(_HOMES)

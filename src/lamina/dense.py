@@ -36,6 +36,9 @@ NOT_DEFINITE = (
 class NoCurve(Stationary):
     """The stationary part of a kernel that has none (trend terms only): zero everywhere."""
 
+    def with_theta(self, theta: Array) -> NoCurve:
+        return self
+
     def covariance(self, lag: Array) -> Array:
         return np.zeros_like(lag)
 

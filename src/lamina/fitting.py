@@ -120,7 +120,7 @@ def _posed(
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."
         )
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise MethodError(f"unknown method {method!r}. Choose one of: {', '.join(METHODS)}.")
     run = METHODS[method]
     known = [name for name in inspect.signature(run).parameters if name not in ("problem", "seed")]
@@ -145,6 +145,12 @@ def _posed(
 
 def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:
     """Counts must be counts; the other options are checked where they are used."""
+    progress = options.get("progress")
+    if progress is not None and not callable(progress):
+        raise MethodError(f"progress must be a function of one dict, got {progress!r}.")
+    accept = options.get("target_accept", 0.9)
+    if not (isinstance(accept, int | float) and 0.0 < accept < 1.0):
+        raise MethodError(f"target_accept must lie between 0 and 1, got {accept!r}.")
     for name, value in options.items():
         annotation = str(inspect.signature(run).parameters[name].annotation)
         if not annotation.startswith("int") or (value is None and "None" in annotation):
@@ -160,7 +166,7 @@ def _warn(posterior: Posterior) -> None:
     elif not facts["converged"]:
         shown = {
             name: facts[name]
-            for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent")
+            for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent", "evaluations")
             if name in facts
         }
         said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())

@@ -61,7 +61,7 @@ class Posterior:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """What the method knows of itself, and the rows whose date is in conflict."""
-        return {**self.draws.diagnostics, "conflicts": self._conflicts()}
+        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self._conflicts()}
 
     @property
     def checkpoint(self) -> dict[str, Array] | None:
@@ -147,6 +147,8 @@ class Posterior:
     def _sample(self, at: ArrayLike, n: int, seed: int) -> tuple[Array, Array]:
         if not (isinstance(n, int | np.integer) and n >= 1):
             raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
+        if not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
         rng = np.random.default_rng(seed)
         curve, rates = sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng)
         return curve, self.record.sign * rates

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError
+from .errors import KernelError, MethodError, name_rows
 from .gaps import PRIORS, Exponents
-from .kernels import Constant, Kernel, Linear, Matern, Sum
+from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
@@ -30,6 +30,9 @@ Array = np.ndarray
 ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
 SCALE_FACTOR = 2.0
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
+
+#: Parameters beyond this, or its inverse, would leave the range of numbers.
+SMALLEST = 1e-100
 
 MEANS = ("constant", "linear", "zero")
 ENGINES = ("auto", "markov", "dense")
@@ -129,11 +132,16 @@ def pose(
     origin = float(np.mean(sign * record.t))
     t = sign * record.t - origin
     full = kernel if internal else _with_mean(kernel, mean, sign, origin)
+    _check_trend(full, t)
+    if learn_inputs and gaps in ("gamma", "log-uniform"):
+        _check_no_gap_is_zero(record, gaps)
     columns = design(full, t, record.y, record.y_sd)
     names = (*full.names, "alpha", "t_scale", "y_scale")
     medians, factors = _default_priors(record, t, full)
     free = np.ones(len(names), dtype=bool)
     free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
+    if not isinstance(estimate, tuple | list):
+        raise MethodError(f"estimate takes 't_scale' and 'y_scale', alone or in a tuple, got {estimate!r}.")
     unknown = [name for name in estimate if name not in ("t_scale", "y_scale")]
     if unknown:
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', got {unknown[0]!r}.")
@@ -166,6 +174,25 @@ def pose(
     )
 
 
+def _check_trend(kernel: Kernel, t: Array) -> None:
+    """A rate without a prior cannot be told from rows at one time."""
+    if any(isinstance(term, Linear) and not math.isfinite(term.sd) for term in kernel.terms) and np.ptp(t) == 0.0:
+        raise MethodError("a linear trend needs rows at two times: leave it out, or give its rate a finite sd.")
+
+
+def _check_no_gap_is_zero(record: Record, gaps: str) -> None:
+    """Exact rows at one time, next to each other in a sequence, have a gap of zero, which these priors cannot have."""
+    for _, rows in record.sequences:
+        same = (np.diff(record.t[rows]) == 0.0) & record.exact[rows[1:]] & record.exact[rows[:-1]]
+        if same.any():
+            k = int(np.argmax(same))
+            raise MethodError(
+                f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
+                f"{name_rows([rows[k], rows[k + 1]])} are equal. Take one of them out of the sequence by leaving its "
+                'label empty, or use gaps="exponential" or "uniform".'
+            )
+
+
 def _with_mean(kernel: Kernel, mean: str | None, sign: float, origin: float) -> Kernel:
     """The kernel with its trend terms, those moved to internal time."""
     if mean is not None and mean not in MEANS:
@@ -187,31 +214,46 @@ def _with_mean(kernel: Kernel, mean: str | None, sign: float, origin: float) -> 
 def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Array]:
     """Medians and factors of all phi, from the spread of the data.
 
-    length: an eighth of the time span (several kernels: from a half of it downwards, slow first);
-    sd: the standard deviation of y, shared among the kernels.
+    length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
+    kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
+    among the kernels, but 1 for the further factors of a product.
     """
     span = float(np.ptp(t)) or float(record.t_sd.max()) or 1.0
-    spread = float(np.std(record.y)) or float(record.y_sd.mean())
-    lengths = sum(name.startswith("length") for name in kernel.names)
-    slow = span / 8.0 if lengths == 1 else span / 2.0
-    medians, factors, k = [], [], 0
-    for name in kernel.names:
-        if name.startswith("length"):
-            medians.append(slow / 8.0**k)
-            factors.append(LENGTH_FACTOR)
-            k += 1
-        elif name.startswith("sd"):
-            medians.append(spread / math.sqrt(max(lengths, 1)))
-            factors.append(SD_FACTOR)
-        elif name.startswith("period"):
-            medians.append(span / 4.0)
-            factors.append(LENGTH_FACTOR)
-        else:
-            medians.append(1.0)
-            factors.append(LENGTH_FACTOR)
+    spread = float(np.std(record.y))
+    if not spread > 1e-6 * float(record.y_sd.mean()):  # all values alike, up to rounding
+        spread = float(record.y_sd.mean())
+    curves = [term for term in kernel.terms if isinstance(term, Stationary)]
+    factors = [factor for curve in curves for factor in _factors(curve)]
+    lengths = sum("length" in factor.names and not isinstance(factor, Periodic) for factor, _ in factors)
+    slow = span / 8.0 if lengths <= 1 else span / 2.0
+    medians: list[float] = []
+    widths: list[float] = []
+    for factor, is_first in factors:
+        for name in factor.names:
+            if name == "sd":
+                medians.append(spread / math.sqrt(len(curves)) if is_first else 1.0)
+                widths.append(SD_FACTOR)
+                continue
+            widths.append(LENGTH_FACTOR)
+            if name == "period":
+                medians.append(span / 4.0)
+            elif name == "length" and not isinstance(factor, Periodic):
+                medians.append(slow)
+                slow /= 8.0
+            else:
+                medians.append(1.0)
     medians += [ALPHA_MEDIAN - 1.0, 1.0, 1.0]
-    factors += [ALPHA_FACTOR, SCALE_FACTOR, SCALE_FACTOR]
-    return np.array(medians), np.array(factors)
+    widths += [ALPHA_FACTOR, SCALE_FACTOR, SCALE_FACTOR]
+    return np.array(medians), np.array(widths)
+
+
+def _factors(curve: Kernel, is_first: bool = True) -> list[tuple[Kernel, bool]]:
+    """The kernels of a product, and whether each is (in) its first factor."""
+    if isinstance(curve, Product):
+        return [one for k, part in enumerate(curve.parts) for one in _factors(part, is_first and k == 0)]
+    if isinstance(curve, Sum):
+        return [one for part in curve.parts for one in _factors(part, is_first)]
+    return [(curve, is_first)]
 
 
 def _checked_dict(argument: str, values: Any) -> dict[str, Any]:
@@ -249,8 +291,11 @@ def _checked_value(name: str, value: Any) -> float:
         number = float(value) - (1.0 if name == "alpha" else 0.0)
     except (TypeError, ValueError):
         number = math.nan
-    if not (number > 0 and math.isfinite(number)):
-        raise MethodError(f"fixed: {name} must be positive{' and above 1' if name == 'alpha' else ''}, got {value!r}.")
+    if not SMALLEST < number < 1.0 / SMALLEST:
+        raise MethodError(
+            f"fixed: {name} must be a positive number{' above 1' if name == 'alpha' else ''} of a size that can be "
+            f"reckoned with, got {value!r}."
+        )
     return number
 
 

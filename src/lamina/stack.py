@@ -69,7 +69,8 @@ def _unowned(typingctx: Any, value: Any) -> Any:
             array.parent = cgutils.get_null_value(array.parent.type)
             return array._getvalue()
         if isinstance(kind, types.BaseTuple):
-            for i, inner in enumerate(kind):
+            members: Any = kind
+            for i, inner in enumerate(members):
                 one = builder.insert_value(one, strip(context, builder, inner, builder.extract_value(one, i)), i)
         return one
 

@@ -6,6 +6,7 @@ is then reported as not converged. When the room for draws is full, every second
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from abc import ABC, abstractmethod
@@ -31,6 +32,8 @@ WATCHED = 1000
 SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
 #: Chains report, and can be interrupted, about this often.
 SECONDS_A_BATCH = 0.25
+#: So many draws are watched for convergence at least, however few are wanted in the end.
+FEWEST_WATCHED = 1000
 #: Fewer draws say nothing about convergence.
 FEWEST_DRAWS = 4
 
@@ -73,11 +76,12 @@ class Chain(ABC):
 def room(problem: Problem, draws: int, chains: int) -> int:
     """How many draws each chain keeps at least, if ``draws`` are wanted in all."""
     size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
-    return max(min(draws, MOST_BYTES // (size * len(problem.record))) // chains, 10)
+    return max(min(max(draws, FEWEST_WATCHED), MOST_BYTES // (size * len(problem.record))) // chains, 10)
 
 
 def run_until_agreed(
     chains: Sequence[Chain],
+    draws: int,
     warmup: int,
     max_sweeps: int,
     workers: int,
@@ -85,6 +89,8 @@ def run_until_agreed(
     checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is.
+
+    ``draws`` are wanted in all; chains keep more than that to tell whether they agree.
 
     From a checkpoint the chains go on, without another warm-up, for at most ``max_sweeps`` more: a run that was
     interrupted and goes on gives the draws of one that was not.
@@ -112,7 +118,7 @@ def run_until_agreed(
         interrupted = True
     finally:
         crew.close()
-    return _collect(crew, interrupted, time.perf_counter() - began)
+    return _collect(crew, draws, interrupted, time.perf_counter() - began)
 
 
 class _Crew:
@@ -143,15 +149,27 @@ class _Crew:
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
         found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
+        found["of"] = np.array(self.fingerprint())
         for k, chain in enumerate(self.chains):
             own = {"draws tau": chain.tau[: chain.kept], "draws phi": chain.phi[: chain.kept], **chain.snapshot()}
             own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
             found |= {f"{k} {name}": values for name, values in own.items()}
         return found
 
+    def fingerprint(self) -> str:
+        """Tells one record, model and set of chains from another."""
+        problem, record = self.chains[0].problem, self.chains[0].problem.record
+        told = [repr(problem.kernel), problem.gaps, problem.engine, len(self.chains), self.chains[0].keep]
+        numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.rows.before, problem.free, problem.start]
+        numbers += [problem.prior_mean, problem.prior_sd]
+        text = json.dumps([str(one) for one in told] + [np.asarray(one, dtype=float).tolist() for one in numbers])
+        return hashlib.sha256(text.encode()).hexdigest()
+
     def go_back(self, checkpoint: Checkpoint) -> None:
         """Take up where a checkpoint was made. Raises MethodError if it belongs to another record or model."""
         try:
+            if str(checkpoint["of"]) != self.fingerprint():
+                raise ValueError("it was made with other data or another model")
             self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
             for k, chain in enumerate(self.chains):
                 own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
@@ -192,6 +210,9 @@ class _Crew:
         if kept < FEWEST_DRAWS:
             return False
         draws = np.stack([self._watched(chain, kept) for chain in self.chains])
+        if draws.shape[2] == 0:  # everything is known
+            self.r_hat, self.ess = np.empty(0), np.empty(0)
+            return True
         self.r_hat, self.ess = r_hat(draws), effective_draws(draws)
         return self.agreed
 
@@ -215,7 +236,7 @@ class _Crew:
         self.pool.shutdown(wait=True)
 
 
-def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
+def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draws:
     chains, problem = crew.chains, crew.chains[0].problem
     crew.look()
     kept = min(chain.kept for chain in chains)
@@ -223,8 +244,10 @@ def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
         tau = np.stack([chain.now[0] for chain in chains])
         phi = np.stack([chain.now[1] for chain in chains])
     else:
-        tau = np.concatenate([chain.tau[:kept] for chain in chains])
-        phi = np.concatenate([chain.phi[:kept] for chain in chains])
+        wanted = kept if draws >= FEWEST_WATCHED else min(kept, max(draws // len(chains), 1))
+        given = np.linspace(0, kept - 1, wanted).astype(int)
+        tau = np.concatenate([chain.tau[given] for chain in chains])
+        phi = np.concatenate([chain.phi[given] for chain in chains])
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
         "engine": problem.engine,

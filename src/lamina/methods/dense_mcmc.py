@@ -27,7 +27,7 @@ from ..moving import MovingInverse
 from ..problem import Problem
 from ..trend import integrate
 from .chain import CHEAP_MOVES, JOINT_TARGET
-from .coordinates import lay, make_plan, unlay
+from .coordinates import OPEN, lay, make_plan, unlay
 from .crew import Chain
 from .sweep import TARGET
 from .target import log_prior, make_target
@@ -74,7 +74,8 @@ class DenseChain(Chain):
         self.single = [i for i in (size - 3, size - 2) if free[i]]
         self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
         self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.record.t_sd)
-        self.steps.gap[self.plan.first[:-1]] = 0.5 * problem.record.t_sd[self.plan.rows[self.plan.first[:-1]]]
+        starts = self.plan.first[:-1][self.plan.kind == OPEN]
+        self.steps.gap[starts] = 0.5 * problem.record.t_sd[self.plan.rows[starts]]
         self.covariance = _RunningCovariance(self.now[1][self.joint])
         self.ignored = np.empty(len(problem.record)), np.empty(size)
 

@@ -45,7 +45,8 @@ def run(
     # The dense chain is interpreted, and holds Python's lock: a second thread would only wait for it.
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
     crew = [kind(problem, one, keep) for one in seeds]
-    return run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS[problem.engine], workers, progress, checkpoint)
+    limit = max_sweeps or MAX_SWEEPS[problem.engine]
+    return run_until_agreed(crew, draws, warmup, limit, workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):

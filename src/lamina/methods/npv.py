@@ -5,7 +5,8 @@ step of the means is shortened until the second-order objective F rises, so F ri
 random starts the best F wins. Prediction averages over Q ("mixture"), or puts in the expected inputs ("plugin", as the
 paper does).
 
-Exact rows inside a sequence are treated as measured with a very small error, so that all gaps stay unconstrained.
+An exact row at the beginning of a sequence is treated as measured with a very small error. Where the log-likelihood
+curves upwards, the second-order term is taken as zero: it would promise ever more for ever larger variances.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from .. import dense, markov
 from ..cores import available_cores
-from ..errors import MethodError
+from ..errors import KernelError, MethodError, name_rows
 from ..problem import Problem
 from .coordinates import OPEN, Plan, lay, make_plan, unlay
 from .draws import Draws
@@ -91,20 +92,31 @@ def run(
         "history": best.history,
         "steps": len(best.history) - 1,
         "prediction": prediction,
-        "converged": not inference.interrupted.is_set() and len(best.history) - 1 < max_steps,
+        "converged": not inference.interrupted.is_set() and 1 < len(best.history) <= max_steps,
         "interrupted": inference.interrupted.is_set(),
     }
     return Draws.equal(tau, np.tile(best.phi, (len(tau), 1)), diagnostics=diagnostics)
 
 
 def _uncertain_everywhere(problem: Problem) -> Problem:
-    """The problem with a very small error for exact rows inside sequences."""
+    """The problem with a very small error for an exact row at the beginning of a sequence, where that pins the start.
+
+    Further down it would pin a sum of gaps, which a Q of independent gaps cannot follow. Raises MethodError there.
+    """
     record = problem.record
+    if not (~record.exact).any():
+        raise MethodError('method="npv" has no uncertain input to infer here: use method="gp".')
     inside = record.exact & (problem.rows.sequence >= 0)
+    further = np.flatnonzero(inside & (problem.rows.before >= 0))
+    if further.size:
+        raise MethodError(
+            f'method="npv" cannot hold an exact input inside a sequence, as in {name_rows(further)}. '
+            'Use method="mcmc", '
+            "take the row out of the sequence by leaving its label empty, or give it a t_sd above 0."
+        )
     if not inside.any():
         return problem
-    uncertain = record.t_sd[~record.exact]
-    small = NEARLY_EXACT * (uncertain.min() if uncertain.size else np.ptp(record.t) or 1.0)
+    small = NEARLY_EXACT * record.t_sd[~record.exact].min()
     t_sd = np.where(inside, small, record.t_sd)
     changed = replace(record, t_sd=t_sd)
     return replace(problem, record=changed, rows=problem.rows._replace(t_var=t_sd**2))
@@ -225,7 +237,7 @@ class _Inference:
                 blocks, dims, _, target, plan = self.compiled
                 interleaved_curvature(blocks, dims, target, plan, tau, m[k], phi, beta, out[k])
             spacing_curvature(self.target, self.plan, m[k], phi, out[k])
-        return out
+        return np.minimum(out, 0.0)
 
     def _directions(self, x: Array) -> Array:
         """d tau / dx_j for each coordinate, (n, N): a gap moves all rows of its sequence that come after it."""
@@ -250,7 +262,10 @@ class _Inference:
             x = start + 0.5**halvings * (end - start)
             m, trial = x[:size].reshape(self.K, self.n), phi.copy()
             trial[self.unknown] = x[size:]
-            curvature = self._curvature(m, trial)
+            try:
+                curvature = self._curvature(m, trial)
+            except KernelError:  # no covariance matrix there
+                continue
             if self._objective(m, v, trial, curvature) >= before:
                 return m, trial, curvature
         return None

@@ -180,9 +180,9 @@ def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, 
 
 def dense_likelihood(problem: Problem, tau: Array, phi: Array, d_tau: Array, d_phi: Array) -> float:
     """``likelihood`` on the dense engine; gradients are added."""
-    kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
     y_var = problem.rows.y_var * math.exp(2.0 * phi[-1])
     try:
+        kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
         value, d_inputs, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, problem.record.y, np.sqrt(y_var))
     except KernelError:
         return -math.inf

@@ -77,6 +77,8 @@ def synthetic(
         unknown = [name for name in asked if name not in known]
         if unknown:
             raise MethodError(f"there is no {kind} {unknown[0]!r} in this experiment; there are: {'; '.join(known)}.")
+    if not (isinstance(seed, int) and seed >= 0):
+        raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     if not (isinstance(repetitions, int) and repetitions >= 1):
         raise MethodError(f"repetitions must be a whole number of at least 1, got {repetitions!r}.")
     tasks: list[Task] = [

@@ -1,0 +1,231 @@
+"""Fills in what is generated when the site is built: options of commands, the Python reference, the changelog.
+
+``<!-- options: fit -->`` in a page becomes the options of ``lamina fit``, as its ``--help`` shows them, and
+``<!-- api: fit -->`` the signature and docstring of ``lamina.fit``. The changelog is the file at the root.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast, get_args, get_type_hints
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+from numpy.typing import ArrayLike
+from typer.models import ArgumentInfo, OptionInfo
+
+import lamina
+from lamina.cli.options import READING
+
+MARK = re.compile(r"^<!-- (options|api): ([\w. ]+) -->$", flags=re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+#: A signature longer than this has a line for each argument.
+WIDE = 90
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the changelog."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, "changelog.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Put what is generated in the place of its marks."""
+
+    def fill(mark: re.Match[str]) -> str:
+        kind, name = mark[1], mark[2].strip()
+        try:
+            return options(name.split()) if kind == "options" else described(name)
+        except (AttributeError, KeyError) as error:
+            raise PluginError(f"{page.file.src_path}: {mark[0]}: there is no such name ({error})") from error
+
+    return MARK.sub(fill, markdown)
+
+
+# --- commands ------------------------------------------------------------------------------------------------------
+
+
+def command(names: list[str]) -> Callable[..., None]:
+    """The function behind a command of lamina, by its words, such as ["paper", "all"]."""
+    from lamina.cli import app
+
+    known: Any = app
+    *groups, last = names
+    for group in groups:
+        known = {found.name: found.typer_instance for found in known.registered_groups}[group]
+    functions = {found.name or found.callback.__name__: found.callback for found in known.registered_commands}
+    return cast(Callable[..., None], functions[last])
+
+
+def options(names: list[str]) -> str:
+    """What a command takes: its line of usage, and a table for each group of options."""
+    found = command(names)
+    parameters = inspect.signature(found).parameters
+    panels: dict[str, list[tuple[str, str, str]]] = {}
+    arguments = ""
+    for name, annotated in get_type_hints(found, include_extras=True).items():
+        if name == "return":
+            continue
+        kind, info = get_args(annotated)
+        if isinstance(info, ArgumentInfo):
+            arguments += f" {name.upper()}"
+        else:
+            panel = info.rich_help_panel if isinstance(info.rich_help_panel, str) else "Options"
+            panels.setdefault(panel, []).append(option(name, kind, info, parameters[name].default))
+    if READING in panels and names != ["check"]:
+        del panels[READING]
+        panels["Output"].append(("", "How to read the table: the options of [`lamina check`](#lamina-check).", ""))
+    usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```\n"
+    return "\n\n".join([inspect.getdoc(found) or "", usage, *(table(*panel) for panel in panels.items())])
+
+
+def table(title: str, rows: list[tuple[str, str, str]]) -> str:
+    """A group of options as a table; without a column of defaults if there are none."""
+    width = 3 if any(row[2] for row in rows) else 2
+    head = [(title, "", "default"), ("---", "---", "---")]
+    return "\n".join(f"| {' | '.join(row[:width])} |" for row in [*head, *rows])
+
+
+def option(name: str, kind: Any, info: OptionInfo, default: Any) -> tuple[str, str, str]:
+    """Name, meaning and default of one option."""
+    # In Annotated[...], the first name stands where a default would.
+    named = [word for word in (info.default, *(info.param_decls or ())) if isinstance(word, str)]
+    words = named[0] if named else f"--{name.replace('_', '-')}"
+    said = [info.help or ""]
+    for one in (kind, *get_args(kind)):
+        if isinstance(one, type) and issubclass(one, enum.Enum):
+            said.append("One of " + ", ".join(f"`{member.value}`" for member in one) + ".")
+    value = default.value if isinstance(default, enum.Enum) else default
+    shown = "" if value is None or value is False or value == "" else f"`{value}`"
+    return f"`{words}`", " ".join(part for part in said if part), shown
+
+
+# --- Python --------------------------------------------------------------------------------------------------------
+
+
+def described(name: str) -> str:
+    """A public name: heading, signature, docstring, members."""
+    found: Any = lamina
+    for part in name.split("."):
+        found = getattr(found, part)
+    heading = f"### `lamina.{name}` {{ #lamina.{name} }}"
+    if isinstance(found, ModuleType):
+        return "\n\n".join([heading, prose(found), *(member(f"lamina.{name}", *one) for one in contents(found))])
+    if isinstance(found, type) and issubclass(found, Exception):
+        base = found.__mro__[1].__name__
+        return "\n\n".join([heading, prose(found), "" if found.__mro__[1] is Exception else f"A `{base}`."])
+    parts = [heading, signature(f"lamina.{name}", found), prose(found)]
+    if isinstance(found, type) and not issubclass(found, lamina.kernels.Kernel):
+        parts += [member(f"lamina.{name}", *one) for one in contents(found)]
+    return "\n\n".join(parts)
+
+
+def contents(owner: Any) -> Iterator[tuple[str, Any]]:
+    """What a module or a class offers, in the order of its source."""
+    listed = getattr(owner, "__all__", None)
+    for name, value in vars(owner).items():
+        plain = getattr(value, "py_func", value)  # of a compiled function
+        if listed is not None:
+            wanted = name in listed
+        elif isinstance(owner, ModuleType):
+            wanted = not name.startswith("_") and getattr(plain, "__module__", "") == owner.__name__
+        else:
+            kinds = (property, cached_property, staticmethod, classmethod)
+            wanted = not name.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, kinds))
+        told_apart = getattr(lamina, name, None) is plain  # under its own name
+        if wanted and not told_apart and not isinstance(plain, ModuleType):
+            yield name, plain
+
+
+def member(owner: str, name: str, value: Any) -> str:
+    """A function of a module, or a method or property of a class."""
+    heading = f"#### `{name}` {{ #{owner}.{name} }}"
+    if isinstance(value, property | cached_property):
+        return "\n\n".join([heading, prose(value)])
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    within = "" if owner.split(".")[-1][0].isupper() else f"{owner}."
+    return "\n\n".join([heading, signature(within + name, value), prose(value)])
+
+
+def signature(name: str, value: Callable[..., Any]) -> str:
+    """The call, in Python; one argument a line where it is long."""
+    found = inspect.signature(value)
+    given = [parameter for parameter in found.parameters.values() if parameter.name != "self"]
+    texts: list[str] = []
+    for parameter in given:
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in texts:
+            texts.append("*")
+        texts.append(_argument(parameter))
+    back = "" if isinstance(value, type) or found.return_annotation in (inspect.Signature.empty, "None", None) else (
+        f" -> {_annotation(found.return_annotation)}"
+    )  # fmt: skip
+    line = f"{name}({', '.join(texts)}){back}"
+    if len(line) > WIDE:
+        line = "\n".join([f"{name}(", *(f"    {text}," for text in texts), f"){back}"])
+    return f"```py\n{line}\n```"
+
+
+def _argument(parameter: inspect.Parameter) -> str:
+    text = str(parameter).partition(":")[0].partition("=")[0].strip()  # with its stars
+    if parameter.annotation is not inspect.Parameter.empty:
+        text += f": {_annotation(parameter.annotation)}"
+    if parameter.default is not inspect.Parameter.empty:
+        text += f" = {parameter.default!r}"
+    return text
+
+
+def _annotation(given: Any) -> str:
+    if given == ArrayLike:
+        return "ArrayLike"
+    text = str(given) if isinstance(given, str) else str(inspect.formatannotation(given))
+    return re.sub(r"\b(?:lamina|collections|typing|os|pathlib)(?:\.\w+)*\.(\w+)", r"\1", text)
+
+
+def prose(value: Any) -> str:
+    """A docstring as Markdown."""
+    paragraphs = (inspect.getdoc(value) or "").split("\n\n")
+    return "\n\n".join(_paragraph(paragraph) for paragraph in paragraphs)
+
+
+def _paragraph(text: str) -> str:
+    """One paragraph: an example, a display, a list of arguments with or without a title, or text."""
+    lines = text.splitlines()
+    if not lines:
+        return ""
+    if lines[0].startswith(">>>"):
+        return "```pycon\n" + text.replace("  # doctest: +SKIP", "") + "\n```"
+    if all(re.match(r"\S+ {2,}\S", line) for line in lines) or lines[0].startswith("    "):
+        return "```text\n" + inspect.cleandoc(text) + "\n```"
+    if len(lines) > 1 and set(lines[1]) == {"-"}:
+        return f"**{lines[0]}**\n\n" + _arguments(lines[2:])
+    if re.match(r"[a-z_]\w*(, [a-z_]\w*)*: ", lines[0]):
+        return _arguments(lines)
+    return _escaped(text)
+
+
+def _arguments(lines: list[str]) -> str:
+    """Lines "name: what it is", those that are indented going on from the one before, as a list."""
+    items: list[str] = []
+    for line in lines:
+        name, colon, rest = line.partition(": ")
+        if colon and re.fullmatch(r"[A-Za-z_]\w*(, \w+)*", name):
+            items.append(f"- `{name}`: {_escaped(rest.strip())}")
+        elif items:
+            items[-1] += " " + _escaped(line.strip())
+        else:
+            items.append(_escaped(line))
+    return "\n".join(items)
+
+
+def _escaped(text: str) -> str:
+    """Text in which stars and angle brackets outside of code are meant as they stand."""
+    pieces = re.split(r"(``.+?``|`[^`]+`)", text)
+    return "".join(piece if piece.startswith("`") else re.sub(r"([*<>\[\]])", r"\\\1", piece) for piece in pieces)

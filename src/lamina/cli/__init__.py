@@ -1,0 +1,62 @@
+"""The command line: parse, call one function, write. ``lamina --help`` shows what there is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import LaminaError
+from . import paper
+from .check import check
+from .compare import compare
+from .fit import demo, fit
+
+#: Exit codes: bad input (nothing was written), and interrupted.
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+class Commands(TyperGroup):
+    """Ends with one message, and no traceback, where lamina raises an error on purpose or the user interrupts."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LaminaError as error:
+            typer.echo(f"lamina: {error}", err=True)
+            ctx.exit(BAD_INPUT)
+        except KeyboardInterrupt:
+            typer.echo("lamina: interrupted. The same command begins again where it can.", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Gaussian-process regression on measurements whose times are uncertain but whose order is known.",
+)
+for command in fit, check, compare, demo:
+    app.command()(command)
+app.add_typer(paper.app, name="paper")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lamina {version('lamina')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """What every command knows."""
+
+
+def main() -> None:
+    """The ``lamina`` command."""
+    app()

@@ -1,0 +1,80 @@
+"""Text of the command line turned into what the library takes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import MethodError
+from ..kernels import (
+    Kernel,
+    Matern12,
+    Matern32,
+    Matern52,
+    Periodic,
+    RationalQuadratic,
+    SquaredExponential,
+)
+
+KERNELS: dict[str, type[Kernel]] = {
+    "matern12": Matern12,
+    "matern32": Matern32,
+    "matern52": Matern52,
+    "squared-exponential": SquaredExponential,
+    "rational-quadratic": RationalQuadratic,
+    "periodic": Periodic,
+}
+#: More times would fill the disk, most likely by a mistyped step.
+MOST_TIMES = 1_000_000
+
+
+def kernel(text: str) -> Kernel:
+    """A kernel by name, or a sum such as "matern52+matern12"."""
+    parts = []
+    for name in text.lower().split("+"):
+        if name.strip() not in KERNELS:
+            known = ", ".join(KERNELS)
+            raise MethodError(
+                f"--kernel: there is no kernel {name.strip()!r}; there are {known}, and sums such as matern52+matern12."
+            )
+        parts.append(KERNELS[name.strip()]())
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def times(text: str | None) -> np.ndarray | None:
+    """The text "0:2000:10" as the times 0, 10, ..., 2000; or times separated by commas."""
+    if text is None:
+        return None
+    if ":" not in text:
+        return np.array([_number("--at", part, text) for part in text.split(",")])
+    parts = [_number("--at", part, text) for part in text.split(":")]
+    if len(parts) != 3:
+        raise MethodError(f"--at: {text!r} is not first:last:step, such as 0:2000:10.")
+    first, last, step = parts
+    if step == 0.0 or (last - first) / step < 0.0:
+        raise MethodError(f"--at: with a step of {step:g} one does not get from {first:g} to {last:g}.")
+    if (last - first) / step > MOST_TIMES:
+        raise MethodError(f"--at: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
+    return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
+
+
+def interval(text: str) -> tuple[float, float]:
+    """The text "1900:2000" as a pair."""
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise MethodError(f"--interval: {text!r} is not from:to, such as 1900:2000.")
+    return _number("--interval", parts[0], text), _number("--interval", parts[1], text)
+
+
+def _number(option: str, part: str, text: str) -> float:
+    try:
+        value = float(part)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise MethodError(f"{option}: {part.strip()!r} in {text!r} is not a number.")
+    return value

@@ -1,0 +1,188 @@
+"""``lamina fit`` and ``lamina demo``: from a table to tables, figures and a report."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options as given
+from .progress import sampling
+
+if TYPE_CHECKING:
+    from ..posterior import Posterior
+    from ..record import Record
+    from ..results import Asked
+    from ..tables import Understanding
+
+#: Exit codes: finished but not converged, and interrupted. In both cases everything is written, and marked.
+NOT_CONVERGED, INTERRUPTED = 3, 130
+#: The embedded record, and the interval whose rate the demonstration tells.
+DEMO, DEMO_INTERVAL = "nassau", (1900.0, 2000.0)
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Folder for the results; by default named after the table.", rich_help_panel=given.OUTPUT
+    ),
+]
+Interval = Annotated[
+    list[str] | None,
+    typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=given.OUTPUT),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with a run that ended too early.", rich_help_panel=given.OUTPUT)
+]
+
+
+@given.bundled(reading=given.READ, fitting=given.FIT)
+def fit(
+    table: given.Table,
+    fitting: dict[str, Any],
+    reading: dict[str, Any],
+    out: Out = None,
+    method: Annotated[given.Method, typer.Option(rich_help_panel=given.MODEL)] = given.Method.mcmc,
+    chains: given.Chains = None,
+    draws: given.Draws = None,
+    max_sweeps: given.MaxSweeps = None,
+    at: given.At = None,
+    interval: Interval = None,
+    force: given.Force = False,
+    resume: Resume = False,
+    quiet: given.Quiet = False,
+    as_json: given.Json = False,
+) -> None:
+    """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
+    from ..fitting import check
+    from ..intervals import checked
+    from ..results import Asked, check_folder
+    from ..tables import Options, read
+    from .arguments import interval as pair
+    from .arguments import kernel as by_name
+    from .arguments import times
+
+    options, seed = Options(**reading), fitting.pop("seed")
+    limits = {"chains": chains, "draws": draws, "max_sweeps": max_sweeps}
+    settings: dict[str, Any] = {"method": str(method), **{name: str(value) for name, value in fitting.items()}}
+    settings |= {name: value for name, value in limits.items() if value is not None}
+    asked = Asked(
+        at=times(at),
+        intervals=checked([pair(text) for text in interval or []]),
+        command=shlex.join(["lamina", *sys.argv[1:]]),
+        seed=seed,
+        settings=settings,
+        table=table.name,
+    )
+    model = settings | {"kernel": by_name(fitting["kernel"])}
+    began = time.perf_counter()
+    understanding = read(table, options)
+    timings = {"read": time.perf_counter() - began}
+    folder = out or Path(f"{table.stem}-lamina")
+    if resume:
+        model |= _resumed(folder, understanding, asked)
+    check(understanding.record, seed=seed, **model)
+    check_folder(folder, force or resume)
+    if not (quiet or as_json):
+        typer.echo(understanding.describe() + "\n")
+    run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("lamina-demo"),
+    seed: given.Seed = 0,
+    quiet: given.Quiet = False,
+) -> None:
+    """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
+    from .. import datasets
+    from ..results import Asked, check_folder
+
+    record = datasets.load(DEMO)
+    if not quiet:
+        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n")
+    asked = Asked(
+        intervals=[DEMO_INTERVAL], command=shlex.join(["lamina", *sys.argv[1:]]), seed=seed, table="Nassau Landing"
+    )
+    run(record, {}, asked, check_folder(out, force=True), None, quiet=quiet)
+
+
+def run(
+    record: Record,
+    model: dict[str, Any],
+    asked: Asked,
+    folder: Path,
+    understanding: Understanding | None,
+    quiet: bool = False,
+    as_json: bool = False,
+    **timings: float,
+) -> None:
+    """Fit, write, and end with a summary and the exit code that belongs to it."""
+    from ..fitting import NotConverged
+    from ..fitting import fit as fit_record
+    from ..results import write
+
+    began = time.perf_counter()
+    with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
+        warnings.simplefilter("ignore", NotConverged)
+        watched: dict[str, Any] = {"progress": progress} if model.get("method", "mcmc") == "mcmc" else {}
+        posterior = fit_record(record, seed=asked.seed, **model, **watched)
+    timings["fit"] = time.perf_counter() - began
+    facts = write(posterior, folder, asked, understanding, **timings)
+    if as_json:
+        typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
+    elif not quiet:
+        typer.echo(_told(posterior, asked, folder))
+    _leave(facts["state"], folder)
+
+
+def _told(posterior: Posterior, asked: Asked, folder: Path) -> str:
+    """The end of a run in a few lines."""
+    from .. import axes
+    from ..intervals import interval_rates
+
+    lines = [posterior.summary(), ""]
+    if asked.intervals:
+        shown = axes.describe(posterior.record)
+        rates = interval_rates(posterior, asked.intervals, seed=asked.seed, scale=shown.rate_factor)
+        for one in rates.to_dict("records"):
+            lines.append(
+                f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
+                f"{one['mean']:.3g} {shown.rate_unit} (90 %: {one['q5']:.3g} to {one['q95']:.3g}), "
+                f"above zero with probability {one['p>0']:.3g}"
+            )
+        lines.append("")
+    lines.append(f"Report: {folder / 'report.html'}")
+    return "\n".join(lines)
+
+
+def _leave(state: str, folder: Path) -> None:
+    if state == "converged":
+        return
+    again = "--resume goes on with it" if (folder / "checkpoint.npz").exists() else "see the report"
+    typer.echo(f"lamina: {state.upper()}. The results are written, and marked; {again}.", err=True)
+    raise typer.Exit(INTERRUPTED if state == "interrupted" else NOT_CONVERGED)
+
+
+def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[str, Any]:
+    """The checkpoint to go on from. Raises MethodError if the folder holds none of this table and these settings."""
+    from ..errors import MethodError
+    from ..results import RUN, read_checkpoint
+
+    path = folder / RUN
+    checkpoint = read_checkpoint(folder)
+    if not path.is_file():
+        raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
+    before = json.loads(path.read_text(encoding="utf-8"))
+    same = {name: value for name, value in before["settings"].items() if name != "max_sweeps"}
+    if before["sha256"] != understanding.sha256 or before["seed"] != asked.seed:
+        raise MethodError(f"--resume: the run in {folder} was of another table, or with another seed.")
+    if same != {name: value for name, value in asked.settings.items() if name != "max_sweeps"}:
+        raise MethodError(f"--resume: the run in {folder} had other settings: {json.dumps(same)}.")
+    if checkpoint is None:
+        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to go on with.")
+    return {"checkpoint": checkpoint}

@@ -1,0 +1,147 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+
+class Method(StrEnum):
+    """What a fit is made with."""
+
+    mcmc = "mcmc"
+    nuts = "nuts"
+    npv = "npv"
+    nigp = "nigp"
+    gp = "gp"
+
+
+class Gaps(StrEnum):
+    """The prior of the gaps between neighbours."""
+
+    gamma = "gamma"
+    exponential = "exponential"
+    uniform = "uniform"
+    log_uniform = "log-uniform"
+
+
+class Mean(StrEnum):
+    """The trend below the curve."""
+
+    constant = "constant"
+    linear = "linear"
+    zero = "zero"
+
+
+class Scale(StrEnum):
+    """Which way time runs."""
+
+    BP = "BP"
+    CE = "CE"
+
+
+READING, MODEL, OUTPUT = "How to read the table", "Model and method", "Output"
+
+Table = Annotated[Path, typer.Argument(help="The table: CSV, TSV or .xlsx.", show_default=False)]
+T = Annotated[str | None, typer.Option("--t", help="Column of the input (age, year).", rich_help_panel=READING)]
+TSd = Annotated[str | None, typer.Option("--t-sd", help="Column of its error, or one number.", rich_help_panel=READING)]
+Y = Annotated[str | None, typer.Option("--y", help="Column of the output.", rich_help_panel=READING)]
+YSd = Annotated[str | None, typer.Option("--y-sd", help="Column of its error, or one number.", rich_help_panel=READING)]
+TSigma = Annotated[
+    int | None, typer.Option("--t-sigma", min=1, max=2, help="Input errors are 1 or 2 sigma.", rich_help_panel=READING)
+]
+YSigma = Annotated[
+    int | None, typer.Option("--y-sigma", min=1, max=2, help="Output errors are 1 or 2 sigma.", rich_help_panel=READING)
+]
+TimeScale = Annotated[
+    Scale | None, typer.Option("--scale", case_sensitive=False, help="Ages BP or years CE.", rich_help_panel=READING)
+]
+Order = Annotated[
+    str | None,
+    typer.Option("--order", help='Column that gives the order, "rows", or "none".', rich_help_panel=READING),
+]
+Direction = Annotated[
+    str | None,
+    typer.Option("--order-direction", help="Inputs increasing or decreasing along it.", rich_help_panel=READING),
+]
+Sequence = Annotated[
+    str | None,
+    typer.Option("--sequence", help='Column that names the core of a row, or "none".', rich_help_panel=READING),
+]
+Site = Annotated[str | None, typer.Option("--site", help="Read only this site or core.", rich_help_panel=READING)]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="Sheet of an Excel file.", rich_help_panel=READING)]
+
+Kernel = Annotated[str, typer.Option("--kernel", help="matern32, matern52, ..., or a sum: a+b.", rich_help_panel=MODEL)]
+GapPrior = Annotated[Gaps, typer.Option("--gaps", help="Prior of the gaps.", rich_help_panel=MODEL)]
+Trend = Annotated[Mean, typer.Option("--mean", help="Trend below the curve.", rich_help_panel=MODEL)]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.", rich_help_panel=MODEL)]
+Chains = Annotated[int | None, typer.Option("--chains", min=1, help="Number of chains.", rich_help_panel=MODEL)]
+Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Draws to keep.", rich_help_panel=MODEL)]
+MaxSweeps = Annotated[
+    int | None, typer.Option("--max-sweeps", min=1, help="Limit of each chain.", rich_help_panel=MODEL)
+]
+
+At = Annotated[
+    str | None,
+    typer.Option("--at", help="Times of the tables, first:last:step or a,b,c.", rich_help_panel=OUTPUT),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the results of another run.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.", rich_help_panel=OUTPUT)
+]
+
+#: How to read the table: each option with its default.
+READ: dict[str, tuple[Any, Any]] = {
+    "t": (T, None),
+    "t_sd": (TSd, None),
+    "y": (Y, None),
+    "y_sd": (YSd, None),
+    "t_sigma": (TSigma, None),
+    "y_sigma": (YSigma, None),
+    "scale": (TimeScale, None),
+    "order": (Order, None),
+    "order_direction": (Direction, None),
+    "sequence": (Sequence, None),
+    "site": (Site, None),
+    "sheet": (Sheet, None),
+}
+#: What is fitted.
+FIT: dict[str, tuple[Any, Any]] = {
+    "kernel": (Kernel, "matern32"),
+    "gaps": (GapPrior, Gaps.gamma),
+    "mean": (Trend, Mean.constant),
+    "seed": (Seed, 0),
+}
+
+
+def bundled(**bundles: dict[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace parameters of a command, by name, by the options of a bundle, which it then gets as one dict."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        parameters = []
+        for parameter in inspect.signature(command).parameters.values():
+            options = bundles.get(parameter.name, {parameter.name: (hints[parameter.name], parameter.default)})
+            for name, (annotation, default) in options.items():
+                parameters.append(inspect.Parameter(name, parameter.kind, default=default, annotation=annotation))
+        # Python wants those without a default first; click does not mind.
+        parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
+
+        @wraps(command)
+        def unbundled(**values: Any) -> None:
+            for name, bundle in bundles.items():
+                values[name] = {option: values.pop(option) for option in bundle}
+            command(**values)
+
+        unbundled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        unbundled.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return unbundled
+
+    return decorate

@@ -1,0 +1,62 @@
+"""Progress on a terminal, silence in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: The bar is full when the slowest quantity has so many effective draws (and R-hat agrees).
+ESS = 400.0
+
+
+@contextmanager
+def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """A function of (done, all) that moves a bar on standard error; None where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(title)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """A function for ``fit(progress=...)`` that shows sweeps, R-hat and effective draws; None where nobody looks."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("warm-up", total=None, state="compiling, the first time")
+
+        def show(state: dict[str, Any]) -> None:
+            said = f"{state['sweeps']:,} sweeps"
+            if "ess" in state:
+                said += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"
+            done = min(state.get("ess", 0.0), ESS)
+            shown.update(task, description=state["stage"], total=ESS, completed=done, state=said)
+
+        yield show

@@ -1,0 +1,154 @@
+"""What a report tells, as numbers: everything is computed here, once, and drawn and worded elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..axes import Axes, describe
+from ..grid import default_times, input_means
+from ..intervals import interval_rates
+from ..prediction import weighted_quantiles
+from ..residuals import residuals
+from ..shown import evenly, has_rate, inputs_as_measured, moved
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..posterior import Posterior
+
+Array = np.ndarray
+
+#: Rows that are drawn and looked at one by one.
+MOST_ROWS = 1000
+#: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 20_000_000
+CURVES = 10
+
+
+class Understanding(Protocol):
+    """What was understood of a table."""
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str, str]]:
+        """What, how it was understood, and why."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What the user should look at."""
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line of the file that each row of the record was read from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The numbers of a report. Rates are those of ``Posterior``; ``axes`` says how they are shown."""
+
+    posterior: Posterior
+    axes: Axes
+    facts: dict[str, Any]  #: diagnostics
+    curve: pd.DataFrame
+    rate: pd.DataFrame | None
+    curves: Array  #: (CURVES, len(curve)) joint draws
+    rows: Array  #: the rows that are drawn
+    inputs: pd.DataFrame  #: of these rows: ``lamina.shown.moved``
+    residuals: pd.DataFrame  #: of these rows
+    theta: pd.DataFrame  #: one line per parameter
+    whole: pd.DataFrame  #: the rate over the whole record, as shown
+    intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
+    asked: pd.DataFrame | None  #: curve and rate at the times asked for
+    lines: Sequence[int] | None  #: of the file, one per row of the record
+    as_measured: bool  #: inputs were not inferred
+
+    @property
+    def ok(self) -> bool:
+        """Whether the fit ran to its end and converged."""
+        return bool(self.facts["converged"]) and not self.facts["interrupted"]
+
+
+def compute(
+    posterior: Posterior,
+    understanding: Understanding | None = None,
+    intervals: Sequence[tuple[float, float]] = (),
+    at: ArrayLike | None = None,
+    curve_table: pd.DataFrame | None = None,
+    rate_table: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> Content:
+    """All numbers of a report; arguments as in ``lamina.report.html``."""
+    axes = describe(posterior.record)
+    curve = posterior.curve(default_times(posterior)) if curve_table is None else curve_table
+    rate = None
+    if has_rate(posterior):
+        rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
+    n = len(posterior.record)
+    rows = evenly(n, MOST_ROWS)
+    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
+    centre = input_means(posterior)
+    ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
+    return Content(
+        posterior=posterior,
+        axes=axes,
+        facts=posterior.diagnostics,
+        curve=curve,
+        rate=rate,
+        curves=posterior.sample_curves(curve["at"], n=CURVES),
+        rows=rows,
+        inputs=moved(posterior, rows),
+        residuals=residuals(posterior, rows),
+        theta=parameters(posterior),
+        whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
+        intervals=interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor),
+        asked=None if at is None else _at_times(posterior, at, axes),
+        lines=None if understanding is None else understanding.lines,
+        as_measured=inputs_as_measured(posterior),
+    )
+
+
+def parameters(posterior: Posterior) -> pd.DataFrame:
+    """One line per unknown parameter: mean, sd, q2.5, q97.5, the prior's 68 % from low to high, r_hat and ess."""
+    import pandas as pd
+
+    problem, facts = posterior.problem, posterior.draws.diagnostics
+    theta, weight = posterior.theta, posterior.draws.weight
+    values = theta.to_numpy()
+    mean = weight @ values
+    low, high = weighted_quantiles(values, weight, (0.025, 0.975))
+    priors = [problem.to_theta(problem.prior_mean + k * problem.prior_sd) for k in (-1.0, 0.0, 1.0)]
+    lines = []
+    for j, name in enumerate(theta.columns):
+        lines.append(
+            {
+                "name": name,
+                "mean": mean[j],
+                # A point estimate has no spread, not even that of rounding.
+                "sd": float(np.sqrt(weight @ (values[:, j] - mean[j]) ** 2)) if np.ptp(values[:, j]) > 0.0 else 0.0,
+                "q2.5": low[j],
+                "q97.5": high[j],
+                "prior_low": float(priors[0][name]),
+                "prior_median": float(priors[1][name]),
+                "prior_high": float(priors[2][name]),
+                "r_hat": facts.get("r_hat_theta", {}).get(name, np.nan),
+                "ess": facts.get("ess_theta", {}).get(name, np.nan),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _at_times(posterior: Posterior, at: ArrayLike, axes: Axes) -> pd.DataFrame:
+    """Curve and rate (as shown) with their 95 % intervals at the times asked for."""
+    import pandas as pd
+
+    curve = posterior.curve(at)
+    columns = {"at": curve["at"], "mean": curve["mean"], "low": curve["q2.5"], "high": curve["q97.5"]}
+    if has_rate(posterior):
+        rate, k = posterior.rate(at), axes.rate_factor
+        ends = ("q2.5", "q97.5") if k > 0 else ("q97.5", "q2.5")
+        columns |= {"rate": k * rate["mean"], "rate_low": k * rate[ends[0]], "rate_high": k * rate[ends[1]]}
+    return pd.DataFrame(columns)

@@ -1,0 +1,219 @@
+"""The methods paragraph, ready to paste, and the references it needs; both follow from the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import Constant, Kernel, Linear, Product, Sum, TrendTerm
+from ..posterior import MOST_DRAWS
+from .content import Content
+from .words import count, listed, number
+
+REFERENCES = {
+    "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
+    "arXiv:1507.00052.",
+    "Rasmussen": "Rasmussen, C. E. & Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press.",
+    "Vehtari": "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. & Bürkner, P.-C. (2021). Rank-normalization, "
+    "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, 667–718.",
+    "McHutchon": "McHutchon, A. & Rasmussen, C. E. (2011). Gaussian process training with input noise. Advances in "
+    "Neural Information Processing Systems 24, 1341–1349.",
+    "Gershman": "Gershman, S., Hoffman, M. & Blei, D. (2012). Nonparametric variational inference. Proceedings of the "
+    "29th International Conference on Machine Learning.",
+    "Hoffman": "Hoffman, M. D. & Gelman, A. (2014). The No-U-Turn sampler: adaptively setting path lengths in "
+    "Hamiltonian Monte Carlo. Journal of Machine Learning Research 15, 1593–1623.",
+}
+_CITED = {
+    "mcmc": ("Tran", "Rasmussen", "Vehtari"),
+    "nuts": ("Tran", "Rasmussen", "Vehtari", "Hoffman"),
+    "npv": ("Tran", "Rasmussen", "Gershman"),
+    "nigp": ("McHutchon", "Rasmussen"),
+    "gp": ("Rasmussen",),
+}
+_KERNELS = {
+    "Matern12": "a Matérn kernel of order 1/2",
+    "Matern32": "a Matérn kernel of order 3/2",
+    "Matern52": "a Matérn kernel of order 5/2",
+    "SquaredExponential": "a squared-exponential kernel",
+    "RationalQuadratic": "a rational-quadratic kernel",
+    "Periodic": "a periodic kernel",
+}
+_GAPS = {
+    "gamma": "a gamma prior on the gaps between consecutive inputs of a sequence, with the mean gap integrated out and "
+    "a shape α ≥ 1, which says how regular the spacing is, {alpha}",
+    "exponential": "an exponential prior on the gaps between consecutive inputs of a sequence, with the mean gap "
+    "integrated out",
+    "uniform": "a uniform prior over all inputs that have the known order",
+    "log-uniform": "a flat prior on the logarithms of the gaps between consecutive inputs of a sequence",
+}
+PARAMETERS = {
+    "length": "length scale",
+    "sd": "standard deviation of the curve",
+    "alpha": "regularity of the spacing",
+    "shape": "shape of the rational-quadratic kernel",
+    "period": "period",
+    "t_scale": "factor on the reported errors of the inputs",
+    "y_scale": "factor on the reported errors of the outputs",
+}
+
+
+def references(content: Content) -> list[str]:
+    """What a paper with this fit should cite, in the order of the alphabet."""
+    return sorted(REFERENCES[name] for name in _CITED[content.facts["method"]])
+
+
+def paragraph(content: Content, version: str, seed: int | None) -> list[str]:
+    """The methods in sentences."""
+    return [
+        *_model(content),
+        *_inputs(content),
+        *_parameters(content),
+        _inference(content),
+        _bands(content),
+        f"Computed with lamina {version}{'' if seed is None else f' (seed {seed})'}.",
+    ]
+
+
+def call(content: Content, seed: int | None) -> str:
+    """The fit as a line of Python; priors, fixed parameters and trends of the user's own are not in it."""
+    problem = content.posterior.problem
+    kinds = [type(term).__name__ for term in problem.kernel.terms if not isinstance(term, TrendTerm)]
+    kernel = "" if "Product" in kinds or not kinds else f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, "
+    method = content.facts["method"]
+    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.gaps}", seed={seed or 0})'
+
+
+def meaning(content: Content, name: str) -> tuple[str, str]:
+    """What a parameter is, in words, and its unit."""
+    plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
+    record = content.posterior.record
+    units = {"length": content.axes.duration, "period": content.axes.duration, "sd": record.y_unit}
+    said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
+    return said, units.get(plain, "")
+
+
+def _model(content: Content) -> list[str]:
+    problem, record = content.posterior.problem, content.posterior.record
+    parts = _trend(problem.kernel)
+    if problem.kernel.stationary is not None:
+        parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
+    return [
+        f"{record.y_name} was modelled as a function of time, from {count(len(record), 'measurement')}, by "
+        f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
+    ]
+
+
+def _kernel(kernel: Kernel) -> str:
+    if isinstance(kernel, Product):
+        return "the product of " + listed([_kernel(part) for part in kernel.parts])
+    if isinstance(kernel, Sum):
+        return "the sum of " + listed([_kernel(part) for part in kernel.parts])
+    return _KERNELS.get(type(kernel).__name__, f"a {type(kernel).__name__} kernel")
+
+
+def _trend(kernel: Kernel) -> list[str]:
+    said = []
+    for term in kernel.trend:
+        kind = "level" if isinstance(term, Constant) else "linear trend"
+        said.append(f"an unknown {kind} ({_trend_prior(term)}, integrated out)")
+    return said
+
+
+def _trend_prior(term: TrendTerm) -> str:
+    if not np.isfinite(term.sd):
+        return "flat prior"
+    # Its mean is kept in internal time, whose sign is not the user's where the order is decreasing.
+    mean = "" if isinstance(term, Linear) and term.mean != 0.0 else f" about {number(term.mean)}"
+    return f"normal prior{mean}, standard deviation {number(term.sd)}"
+
+
+def _inputs(content: Content) -> list[str]:
+    problem, record = content.posterior.problem, content.posterior.record
+    method, exact = content.facts["method"], int(record.exact.sum())
+    if method == "gp":
+        return ["Errors of the inputs were ignored, and so was their known order."]
+    if method == "nigp":
+        return [
+            "Errors of the inputs were turned into errors of the output through the slope of the curve (McHutchon & "
+            "Rasmussen 2011); the known order of the inputs was not used."
+        ]
+    alpha = "learnt from the data" if "alpha" in content.posterior.theta.columns else "kept fixed"
+    prior = _GAPS[problem.gaps].format(alpha=alpha)
+    sequences = [rows for _, rows in record.sequences if len(rows) > 1]
+    ordered = f"{count(len(sequences), 'sequence')} of known order" if sequences else "no known order"
+    loose = record.unordered.size
+    text = [
+        "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured with an independent "
+        f"normal error of the reported standard deviation, and they form {ordered}"
+        + (f" ({count(int(loose), 'row')} in none)" if loose and sequences else "")
+        + (f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact" if exact else "")
+        + "."
+    ]
+    if sequences:
+        text.append(f"The spacing of the inputs had {prior}.")
+    scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
+    if scaled:
+        what = listed(["inputs" if name == "t_scale" else "outputs" for name in scaled])
+        text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was learnt.")
+    return text
+
+
+def _parameters(content: Content) -> list[str]:
+    problem = content.posterior.problem
+    priors = []
+    for one in content.theta.to_dict("records"):
+        said, unit = meaning(content, str(one["name"]))
+        symbol = {"length": "length scale", "alpha": "α"}.get(str(one["name"]), said)
+        span = f"{number(one['prior_low'])} to {number(one['prior_high'])} {unit}".rstrip()
+        priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
+    fixed = [
+        f"{meaning(content, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
+        for i, name in enumerate(problem.names[: problem.n_kernel])
+        if not problem.free[i]
+    ]
+    text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
+    return [*text, f"Kept fixed: {listed(fixed)}."] if fixed else text
+
+
+def _inference(content: Content) -> str:
+    facts, kept = content.facts, len(content.posterior.draws.tau)
+    method = facts["method"]
+    evidence = ""
+    if np.isfinite(facts.get("r_hat", np.nan)):
+        evidence = (
+            f" The largest R-hat of all inputs and parameters (Vehtari et al. 2021) was {facts['r_hat']:.3f} and the "
+            f"smallest effective sample size {facts['ess']:.0f}."
+        )
+    failed = "" if content.ok else " THE FIT HAS NOT CONVERGED."
+    if method == "mcmc":
+        after = facts["sweeps"] - facts["warmup"]
+        return (
+            "Inputs and parameters were sampled together by Metropolis-within-Gibbs, with "
+            f"{count(facts['chains'], 'chain')} of {count(after, 'sweep')} after {facts['warmup']:,} of warm-up; "
+            f"{count(kept, 'draw')} were kept.{evidence}{failed}"
+        )
+    if method == "nuts":
+        return (
+            "Inputs and parameters were sampled together with the No-U-Turn sampler (Hoffman & Gelman 2014), with "
+            f"{count(facts['chains'], 'chain')} after {facts['warmup']:,} steps of warm-up; {count(kept, 'draw')} were "
+            f"kept.{evidence}{failed}"
+        )
+    if method == "npv":
+        averaged = (
+            f"the curve was averaged over {count(kept, 'draw')} from it" if kept > 1 else "its mean inputs were put in"
+        )
+        return (
+            "The posterior of the inputs was approximated by a mixture of Gaussians (nonparametric variational "
+            f"inference, Gershman et al. 2012), the best of {count(len(facts['objectives']), 'start')}, with "
+            f"parameters at their best values; {averaged}.{failed}"
+        )
+    return f"Parameters are those that maximise the marginal likelihood times their prior.{failed}"
+
+
+def _bands(content: Content) -> str:
+    kept = min(len(content.posterior.draws.tau), MOST_DRAWS)
+    averaged = f"average over {count(kept, 'draw')} and " if kept > 1 else ""
+    rates = "Rates are derivatives of the curve, not differences. " if content.rate is not None else ""
+    return (
+        f"{rates}Curves{' and rates' if rates else ''} {averaged}are given with their mean, one standard deviation "
+        "(68 %) and the range from the 2.5 to the 97.5 % quantile (95 %)."
+    )

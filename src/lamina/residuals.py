@@ -1,0 +1,84 @@
+"""How the measurements sit about the curve, and whether each could have been foretold from all the others.
+
+Given one draw of (tau, theta), f(tau_i) has posterior mean m and variance V. Taking row i away leaves a normal with
+
+    1/V' = 1/V - 1/s²,    m' = V' (m/V - y_i/s²),
+
+s² being the variance of y_i (Rasmussen & Williams 2006, section 5.4.2), so that y_i is foretold as N(m', V' + s²). The
+draws were made with y_i; what it said to them is taken out by weighting each with 1 / N(y_i; m', V' + s²), weights
+being cut at sqrt(S) times their mean (Ionides 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .methods.draws import Draws
+from .prediction import curves
+from .shown import evenly
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+#: Draws that are used: at most, at least, and in between so many that draws times rows stay below the third number.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
+
+
+def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
+    """Residuals of the rows (default: all), one line each.
+
+    Columns: at (posterior mean of the input), y, fitted (mean of the curve at the row's own input), residual = y -
+    fitted, scaled = residual / sd of y, and foretold = the probability that a value foretold from all other rows is
+    below y: evenly spread over 0 to 1 if the model is right.
+    """
+    import pandas as pd
+
+    record = posterior.record
+    rows = np.arange(len(record)) if rows is None else rows
+    draws = _some(posterior.draws, len(record))
+    m, V, s_var = np.empty((3, len(draws.tau), len(rows)))
+    for k in range(len(draws.tau)):
+        one = Draws(draws.tau[k : k + 1], draws.phi[k : k + 1], np.ones(1), extra_var=draws.extra_var)
+        found = curves(posterior.problem, one, draws.tau[k, rows])
+        m[k], V[k] = found[0][0], found[1][0]
+        s_var[k] = record.y_sd[rows] ** 2 * math.exp(2.0 * draws.phi[k, -1])
+    if draws.extra_var is not None:
+        s_var += draws.extra_var[rows]
+    y, fitted = record.y[rows], draws.weight @ m
+    columns = {
+        "at": posterior.problem.to_user(draws.weight @ draws.tau[:, rows]),
+        "y": y,
+        "fitted": fitted,
+        "residual": y - fitted,
+        "scaled": (y - fitted) / np.sqrt(draws.weight @ s_var),
+        "foretold": _foretold(y, m, V, s_var, draws.weight),
+    }
+    return pd.DataFrame(columns, index=pd.Index(rows, name="row"))
+
+
+def _some(draws: Draws, n: int) -> Draws:
+    keep = evenly(len(draws.tau), min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n)))
+    weight = draws.weight[keep]
+    return Draws(draws.tau[keep].astype(float), draws.phi[keep], weight / weight.sum(), extra_var=draws.extra_var)
+
+
+def _foretold(y: Array, m: Array, V: Array, s_var: Array, weight: Array) -> Array:
+    """P(value foretold without the row < y), shape (R,), from arrays (S, R)."""
+    from scipy.special import ndtr
+
+    # A row that alone knows the curve there leaves nothing behind: its precision may round to zero or below.
+    precision = np.maximum(1.0 / V - 1.0 / s_var, 1e-12 / s_var)
+    mean = (m / V - y / s_var) / precision
+    var = 1.0 / precision + s_var
+    u = (y - mean) / np.sqrt(var)
+    log_ratio = 0.5 * (np.log(var) + u * u)
+    ratio = np.exp(log_ratio - log_ratio.max(axis=0))
+    ratio = np.minimum(ratio, math.sqrt(len(ratio)) * (weight @ ratio)) * weight[:, None]
+    return (ratio * ndtr(u)).sum(axis=0) / ratio.sum(axis=0)

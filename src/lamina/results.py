@@ -1,0 +1,171 @@
+"""A fit as files in a folder: tables, figures, the report, and how it was made. Each file is whole or not there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import __version__, axes, plots, report
+from .files import WriteError, make_folder, replacing, write_text
+from .grid import default_times
+from .intervals import interval_rates
+from .shown import has_rate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .posterior import Posterior
+    from .tables import Understanding
+
+#: The file that tells a folder of results from any other, and is written last.
+RUN = "run.json"
+CHECKPOINT = "checkpoint.npz"
+FIGURES = ("figure.png", "figure.pdf", "figure.svg")
+FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", "posterior.nc", *FIGURES, "report.html",
+         CHECKPOINT, RUN)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asked for, beside the fit itself."""
+
+    at: ArrayLike | None = None  #: times of curve.csv and rate.csv
+    intervals: Sequence[tuple[float, float]] = ()
+    command: str = ""
+    seed: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, as run.json tells them
+    table: str = ""  #: name of the table or of the embedded record
+
+
+def check_folder(path: Path, force: bool = False) -> Path:
+    """A folder that can take results. Raises WriteError if it holds some already, unless ``force``."""
+    there = [name for name in FILES if (path / name).exists()]
+    if there and not force:
+        what = "the results of another run" if RUN in there else f"a file {there[0]} already"
+        raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
+    return make_folder(path)
+
+
+def write(
+    posterior: Posterior, folder: Path, asked: Asked, understanding: Understanding | None = None, **timings: float
+) -> dict[str, Any]:
+    """Write everything and return what run.json says. ``timings`` are the seconds of what came before."""
+    began = time.perf_counter()
+    times = default_times(posterior) if asked.at is None else np.atleast_1d(np.asarray(asked.at, dtype=float))
+    grid = default_times(posterior)
+    tables = {"curve": posterior.curve(grid)}
+    if has_rate(posterior):
+        tables["rate"] = posterior.rate(grid)
+    forward = axes.describe(posterior.record).time_sign
+    for name, drawn in tables.items():
+        wanted = drawn if asked.at is None else getattr(posterior, name)(times)
+        _csv(forward_in_time(wanted, forward) if name == "rate" else wanted, folder / f"{name}.csv")
+    _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
+    _csv(posterior.theta, folder / "theta.csv")
+    if asked.intervals:
+        _csv(interval_rates(posterior, asked.intervals, seed=asked.seed, scale=forward), folder / "intervals.csv")
+    posterior.save(folder / "posterior.nc")
+    drawn_tables = {f"{name}_table": table for name, table in tables.items()}
+    figure = plots.summary(posterior, **drawn_tables)
+    for name in FIGURES:
+        with replacing(folder / name) as partial:
+            figure.savefig(partial, dpi=200)
+        figure.set_layout_engine("none")  # where everything goes was found the first time
+    reporting = time.perf_counter()
+    report.write(
+        folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
+        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table, **drawn_tables,
+    )  # fmt: skip
+    _checkpoint(posterior, folder / CHECKPOINT)
+    done = time.perf_counter()
+    seconds = {**timings, "report": done - reporting, "write": done - began}
+    run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
+    write_text(folder / RUN, json.dumps(run, indent=2, default=_plain) + "\n")
+    return run
+
+
+def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
+    """A table of rates per unit of time as it passes: on a scale of ages (sign = -1) a rise is positive too."""
+    if sign > 0:
+        return rate
+    turned = rate.copy()
+    turned["mean"] = -rate["mean"]
+    quantiles = [name for name in rate.columns if name.startswith("q")]
+    turned[quantiles] = -rate[quantiles[::-1]].to_numpy()
+    return turned
+
+
+def inputs_table(posterior: Posterior, understanding: Understanding | None = None) -> pd.DataFrame:
+    """The inputs in the order of the user's file, with its lines, labels and sequences."""
+    table, record = posterior.inputs(), posterior.record
+    for name in "label", "sequence":
+        values = getattr(record, name)
+        if values is not None:
+            table.insert(0, name, ["" if value is None else str(value) for value in values])
+    if understanding is not None:
+        table.insert(0, "line", list(understanding.lines))
+        table = table.sort_values("line", kind="stable")
+    return table
+
+
+def state(posterior: Posterior) -> str:
+    """How the fit ended, in a word or two."""
+    facts = posterior.draws.diagnostics
+    if facts["interrupted"]:
+        return "interrupted"
+    return "converged" if facts["converged"] else "not converged"
+
+
+def describe(
+    posterior: Posterior, asked: Asked, understanding: Understanding | None, seconds: dict[str, float]
+) -> dict[str, Any]:
+    """What run.json says."""
+    facts = posterior.diagnostics
+    told = {name: value for name, value in facts.items() if not isinstance(value, np.ndarray) and name != "history"}
+    return {
+        "lamina": __version__,
+        "command": asked.command,
+        "table": asked.table,
+        "sha256": None if understanding is None else understanding.sha256,
+        "seed": asked.seed,
+        "settings": asked.settings,
+        "state": state(posterior),
+        "rows": len(posterior.record),
+        "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
+        "warnings": [] if understanding is None else list(understanding.warnings),
+        "diagnostics": told,
+        "seconds": seconds,
+    }
+
+
+def read_checkpoint(folder: Path) -> dict[str, Any] | None:
+    """The checkpoint that a run has left, if it has."""
+    path = folder / CHECKPOINT
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _checkpoint(posterior: Posterior, path: Path) -> None:
+    if posterior.checkpoint is None:
+        path.unlink(missing_ok=True)
+        return
+    with replacing(path) as partial:
+        np.savez(partial, allow_pickle=False, **posterior.checkpoint)
+
+
+def _csv(table: pd.DataFrame, path: Path) -> None:
+    write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy values for JSON."""
+    return value.item() if isinstance(value, np.generic) else str(value)

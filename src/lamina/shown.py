@@ -1,0 +1,98 @@
+"""What of a record is drawn: which rows, as which boxes, in which groups, and how far their inputs moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+#: With more sequences than this, colours could not be told apart.
+MOST_GROUPS = 5
+#: A box is drawn at least this wide, as a part of the span of time, so that exact rows can be seen.
+LEAST_WIDTH = 0.003
+#: The axis of time reaches at most this part of the span beyond the curve to hold the boxes.
+MOST_BEYOND = 0.1
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are drawn alike."""
+
+    name: str
+    rows: Array  #: positions in the record
+
+
+def inputs_as_measured(posterior: Posterior) -> bool:
+    """Whether the method takes the measured inputs for the true ones."""
+    return posterior.draws.diagnostics["method"] in ("gp", "nigp")
+
+
+def has_rate(posterior: Posterior) -> bool:
+    """Whether the curve is differentiable."""
+    curve = posterior.problem.kernel.stationary
+    return curve is None or curve.differentiable
+
+
+def evenly(n: int, most: int) -> Array:
+    """At most ``most`` of the positions 0 to n - 1, evenly taken, the first and the last among them."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+
+
+def thinning(drawn: int, n: int) -> str:
+    """A note that not all rows are drawn; empty where they are."""
+    return "" if drawn >= n else f"{drawn:,} of {n:,} rows drawn, evenly taken"
+
+
+def groups(record: Record, rows: Array) -> list[Group]:
+    """The rows by sequence; those in none by whether their input is exact."""
+    exact = record.exact[rows]
+    if record.sequence is None:
+        names = np.where(exact, "exact times", "measured") if exact.any() else np.full(len(rows), "measured")
+    else:
+        known = [name for name, _ in record.sequences]
+        one = len(known) > MOST_GROUPS
+        said = {name: f"{len(known)} sequences" if one else str(name) for name in known}
+        loose = np.where(exact, "exact times", "no known order")
+        names = np.array([said.get(record.sequence[row], loose[k]) for k, row in enumerate(rows)], dtype=object)
+    return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)]
+
+
+def boxes(record: Record, rows: Array) -> Array:
+    """Boxes of two standard deviations about the rows: left, right, low, high, shape (4, len(rows))."""
+    t, y, y_sd = record.t[rows], record.y[rows], record.y_sd[rows]
+    width = np.maximum(2.0 * record.t_sd[rows], 0.5 * LEAST_WIDTH * (np.ptp(record.t) or 1.0))
+    return np.array([t - width, t + width, y - 2.0 * y_sd, y + 2.0 * y_sd])
+
+
+def time_range(record: Record, at: Array) -> tuple[float, float]:
+    """The ends of the axis of time: the curve's, and room for the boxes that stick out."""
+    low, high = float(np.min(at)), float(np.max(at))
+    room = MOST_BEYOND * (high - low)
+    left, right = float((record.t - 2.0 * record.t_sd).min()), float((record.t + 2.0 * record.t_sd).max())
+    return max(min(left, low), low - room), min(max(right, high), high + room)
+
+
+def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
+    """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd (NaN if exact)."""
+    import pandas as pd
+
+    record, weight = posterior.record, posterior.draws.weight
+    tau = posterior.problem.to_user(posterior.draws.tau[:, rows].astype(float))
+    mean = weight @ tau
+    sd = np.sqrt(weight @ (tau - mean) ** 2)
+    if inputs_as_measured(posterior):
+        sd = record.t_sd[rows]
+    t, t_sd = record.t[rows], record.t_sd[rows]
+    kept = np.divide(sd, t_sd, out=np.full(len(rows), np.nan), where=t_sd > 0.0)
+    columns = {"t": t, "t_sd": t_sd, "mean": mean, "sd": sd, "shift": mean - t, "kept": kept}
+    return pd.DataFrame(columns, index=pd.Index(rows, name="row"))

@@ -1,0 +1,53 @@
+"""lamina compare: several methods on one table."""
+
+import os
+
+import pandas as pd
+import pytest
+from commands import lamina, write_table
+
+import lamina as library
+from lamina.comparison import differences
+
+FILES = ["compare.csv", "compare.png", "curves.csv"]
+
+
+def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
+    out = tmp_path / "out"
+    done = lamina("compare", write_table(tmp_path), "--methods", "gp, nigp,npv", "--out", out, "--at", "0:900:100")
+    assert done.exit_code == 0, done.output
+    assert sorted(os.listdir(out)) == FILES
+    found, curves = pd.read_csv(out / "compare.csv"), pd.read_csv(out / "curves.csv")
+    assert list(zip(found["first"], found["second"], strict=True)) == [("gp", "nigp"), ("gp", "npv"), ("nigp", "npv")]
+    assert set(curves["method"]) == {"gp", "nigp", "npv"}
+    record = library.read(tmp_path / "core.csv")
+    called = {name: library.fit(record, name).curve(range(0, 901, 100)) for name in ("gp", "npv")}
+    expected = differences(called).iloc[0]
+    assert found.loc[1, "difference"] == pytest.approx(expected["difference"], rel=1e-4)
+    assert found.loc[1, "divergence"] == pytest.approx(expected["divergence"], rel=1e-4)
+    assert "Figure and tables are in" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("methods", "text"),
+    [("gp", "give at least two different methods"), ("gp,gp", "at least two"), ("gp,hmc", "there is no method 'hmc'")],
+)
+def test_bad_methods_are_named_and_nothing_is_written(tmp_path, methods, text):
+    done = lamina("compare", write_table(tmp_path), "--methods", methods, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert text in done.stderr
+    assert os.listdir(tmp_path) == ["core.csv"]
+
+
+def test_what_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "compare.csv").write_text("mine")
+    done = lamina("compare", write_table(tmp_path), "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "holds compare.csv already" in done.stderr
+
+
+def test_two_equal_curves_do_not_differ(tmp_path):
+    curve = pd.DataFrame({"mean": [1.0, 2.0], "sd": [0.5, 0.1]})
+    assert differences({"a": curve, "b": curve})[["difference", "divergence"]].to_numpy() == pytest.approx(0.0)
+    wide = curve.assign(sd=2 * curve["sd"])
+    assert differences({"a": curve, "b": wide})["divergence"].item() == pytest.approx(0.5 * (4 + 0.25) - 1)

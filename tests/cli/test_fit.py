@@ -1,0 +1,237 @@
+"""lamina fit, check and demo: what they say, what they write, and how they end."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import TABLE, lamina, write_table
+
+import lamina as library
+from lamina import results
+from lamina.intervals import interval_rates
+
+WRITTEN = {"curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png", "figure.pdf",
+           "figure.svg", "report.html", "run.json"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A complete run: the folder, and what was printed."""
+    folder = tmp_path_factory.mktemp("fit")
+    table, out = write_table(folder), folder / "deep" / "out"
+    done = lamina("fit", table, "--out", out, "--at", "0:900:100", "--interval", "0:400", "--interval", "400:900")
+    assert done.exit_code == 0, done.output
+    return out, done
+
+
+def test_everything_is_written_and_nothing_else(finished):
+    out, _ = finished
+    assert set(os.listdir(out)) == WRITTEN | {"intervals.csv"}
+    assert all((out / name).stat().st_size > 100 for name in WRITTEN)
+    assert (out / "report.html").stat().st_size < 6e6
+
+
+def test_it_says_what_it_understood_before_and_what_it_found_after(finished):
+    _, done = finished
+    said = done.stdout
+    parts = ['the column "Age (cal a BP)"', "BP: larger is older", "2 sigma", "deeper is older", "1 of 5 neighbours",
+             "mcmc fit of 6 rows", "converged", "mean rate forward in time, 0 to 400", "report.html"]  # fmt: skip
+    places = [said.index(part) for part in parts]
+    assert places == sorted(places)
+    assert done.stderr == ""
+
+
+def test_the_tables_are_those_of_the_posterior(finished):
+    out, _ = finished
+    posterior = library.load(out / "posterior.nc")
+    at = np.arange(0.0, 901.0, 100.0)
+    curve, rate = pd.read_csv(out / "curve.csv"), pd.read_csv(out / "rate.csv")
+    assert curve["at"].tolist() == at.tolist()
+    pd.testing.assert_frame_equal(curve, posterior.curve(at), check_dtype=False, rtol=1e-8)
+    # ages before present: the rate is told forward in time
+    assert rate["mean"].to_numpy() == pytest.approx(-posterior.rate(at)["mean"].to_numpy(), rel=1e-8)
+    assert rate["q5"].to_numpy() == pytest.approx(-posterior.rate(at)["q95"].to_numpy(), rel=1e-8)
+    assert rate["mean"].mean() > 0
+    pd.testing.assert_frame_equal(pd.read_csv(out / "theta.csv"), posterior.theta, rtol=1e-8)
+    intervals = pd.read_csv(out / "intervals.csv")
+    expected = interval_rates(posterior, [(0, 400), (400, 900)], scale=-1.0)
+    pd.testing.assert_frame_equal(intervals, expected, check_dtype=False, rtol=1e-8)
+
+
+def test_run_json_tells_how_it_was_made(finished):
+    out, _ = finished
+    run = json.loads((out / "run.json").read_text())
+    assert run["state"] == "converged"
+    assert run["settings"] == {"method": "mcmc", "kernel": "matern32", "gaps": "gamma", "mean": "constant"}
+    assert (run["table"], run["seed"], run["rows"]) == ("core.csv", 0, 6)
+    assert run["lamina"] == library.__version__
+    assert len(run["sha256"]) == 64
+    assert run["diagnostics"]["r_hat"] <= 1.01
+    assert {"read", "fit", "write", "report"} <= run["seconds"].keys()
+
+
+def test_inputs_come_in_the_order_of_the_file(tmp_path):
+    lines = TABLE.splitlines()
+    table = write_table(tmp_path, "\n".join([lines[0], *lines[:0:-1]]))
+    done = lamina("fit", table, "--out", tmp_path / "out", "--method", "gp", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    inputs = pd.read_csv(tmp_path / "out" / "inputs.csv")
+    assert inputs["t"].tolist() == [940, 700, 620, 280, 310, 40]
+    assert inputs["line"].tolist() == list(range(2, 8))
+
+
+def test_the_same_seed_gives_the_same_files(tmp_path, finished):
+    out, _ = finished
+    lamina("fit", write_table(tmp_path), "--out", tmp_path / "again", "--at", "0:900:100", "--quiet")
+    for name in "curve.csv", "rate.csv", "inputs.csv", "theta.csv":
+        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+
+
+def test_json_is_all_that_is_printed(tmp_path):
+    done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out", "--method", "nigp", "--json")
+    run = json.loads(done.stdout)
+    assert run["folder"] == str(tmp_path / "out")
+    assert run["settings"]["method"] == "nigp"
+
+
+def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    done = lamina("fit", table, "--out", out, "--max-sweeps", "20")
+    assert done.exit_code == 3
+    assert "NOT CONVERGED" in done.stderr
+    assert "--resume goes on with it" in done.stderr
+    assert json.loads((out / "run.json").read_text())["state"] == "not converged"
+    assert "checkpoint.npz" in os.listdir(out)
+    other = lamina("fit", table, "--out", out, "--resume", "--gaps", "uniform")
+    assert other.exit_code == 2
+    assert "had other settings" in other.stderr
+    done = lamina("fit", table, "--out", out, "--resume")
+    assert done.exit_code == 0, done.output
+    assert json.loads((out / "run.json").read_text())["state"] == "converged"
+    assert "checkpoint.npz" not in os.listdir(out)
+    again = lamina("fit", table, "--out", out, "--resume")
+    assert again.exit_code == 2
+    assert "is converged; there is nothing to go on with" in again.stderr
+
+
+def test_ctrl_c_writes_what_there_is(tmp_path, monkeypatch):
+    def press(state):
+        if state["stage"] == "sampling":
+            raise KeyboardInterrupt
+
+    # the module, which the command of the same name hides
+    monkeypatch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
+    out = tmp_path / "out"
+    done = lamina("fit", write_table(tmp_path), "--out", out)
+    assert done.exit_code == 130
+    assert "INTERRUPTED" in done.stderr
+    assert "INTERRUPTED" in done.stdout
+    assert json.loads((out / "run.json").read_text())["state"] == "interrupted"
+    assert set(os.listdir(out)) >= WRITTEN
+
+
+BAD = {
+    "no such file": (["none.csv"], "none.csv: there is no such file"),
+    "unknown kernel": (["core.csv", "--kernel", "matern72"], "there is no kernel 'matern72'; there are matern12"),
+    "text in --at": (["core.csv", "--at", "0:x:10"], "--at: 'x' in '0:x:10' is not a number"),
+    "--at the wrong way": (["core.csv", "--at", "0:100:-1"], "with a step of -1 one does not get from 0 to 100"),
+    "--at without step": (["core.csv", "--at", "0:100"], "is not first:last:step"),
+    "too many times": (["core.csv", "--at", "0:1e9:1e-3"], "more than 1,000,000 times"),
+    "interval of one": (["core.csv", "--interval", "1900"], "'1900' is not from:to"),
+    "interval of text": (["core.csv", "--interval", "a:b"], "'a' in 'a:b' is not a number"),
+    "interval backwards": (["core.csv", "--interval", "9:1"], "runs backwards"),
+    "unknown method": (["core.csv", "--method", "hmc"], "'hmc' is not one of"),
+    "unknown gap prior": (["core.csv", "--gaps", "poisson"], "'poisson' is not one of"),
+    "unknown scale": (["core.csv", "--scale", "AD"], "'AD' is not one of"),
+    "unknown column": (["core.csv", "--y", "salinity"], "salinity"),
+    "three sigma": (["core.csv", "--t-sigma", "3"], "--t-sigma"),
+    "negative seed": (["core.csv", "--seed", "-1"], "--seed"),
+    "chains of gp": (["core.csv", "--method", "gp", "--chains", "2"], "method=\"gp\" has no option 'chains'"),
+    "nothing to resume": (["core.csv", "--resume"], "holds no run to go on with"),
+    "unknown option": (["core.csv", "--fast"], "No such option"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "text"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_message_and_nothing_is_written(tmp_path, monkeypatch, arguments, text):
+    monkeypatch.chdir(tmp_path)
+    write_table(tmp_path)
+    done = lamina("fit", *arguments, "--out", "out")
+    assert done.exit_code == 2
+    assert text in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.output
+    assert os.listdir(tmp_path) == ["core.csv"]
+
+
+def test_another_run_is_not_overwritten_without_force(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    assert lamina("fit", table, "--out", out, "--method", "gp", "--quiet").exit_code == 0
+    before = {name: (out / name).read_bytes() for name in os.listdir(out)}
+    done = lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1")
+    assert done.exit_code == 2
+    assert "holds the results of another run. Choose another, or overwrite with --force" in done.stderr
+    assert {name: (out / name).read_bytes() for name in os.listdir(out)} == before
+    assert lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1", "--force", "--quiet").exit_code == 0
+
+
+def test_a_file_of_the_users_own_is_not_overwritten(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    out.mkdir()
+    (out / "curve.csv").write_text("mine")
+    done = lamina("fit", table, "--out", out, "--method", "gp")
+    assert done.exit_code == 2
+    assert "holds a file curve.csv already" in done.stderr
+
+
+def test_check_says_what_was_understood_and_stops(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = lamina("check", write_table(tmp_path))
+    assert done.exit_code == 0
+    assert "deeper is older" in done.stdout
+    assert os.listdir(tmp_path) == ["core.csv"]
+    bad = lamina("check", write_table(tmp_path, "age,rsl\n1,2\n"))
+    assert bad.exit_code == 2
+    assert bad.stderr.count("\n") == 1
+
+
+def test_without_an_order_the_command_stops_and_says_how_to_give_it(tmp_path):
+    table = write_table(tmp_path, "\n".join(line.split(",", 1)[1] for line in TABLE.splitlines()))
+    done = lamina("check", table)
+    assert done.exit_code == 2
+    assert "--order rows" in done.stderr
+    assert "sorting by the dates is no order" in done.stderr
+    assert lamina("check", table, "--order", "rows").exit_code == 0
+    assert lamina("check", table, "--order", "none").exit_code == 0
+
+
+def test_the_demo_ends_with_a_summary_and_the_report(tmp_path, monkeypatch):
+    from functools import partial
+
+    from lamina import fitting
+
+    monkeypatch.setattr(fitting, "fit", partial(fitting.fit, warmup=100, max_sweeps=50))
+    done = lamina("demo", "--out", tmp_path / "demo")
+    assert done.exit_code == 3  # cut short here
+    assert "mcmc fit of 77 rows" in done.stdout
+    assert "mean rate, 1900 to 2000" in done.stdout
+    assert done.stdout.rstrip().endswith("report.html")
+    assert (tmp_path / "demo" / "report.html").is_file()
+    assert results.RUN in os.listdir(tmp_path / "demo")
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_the_command_starts_without_loading_what_is_heavy(argument):
+    code = (
+        f"import sys; sys.argv = ['lamina', {argument!r}]\n"
+        "from lamina.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('heavy:', sorted({'numba', 'numpy', 'pandas', 'matplotlib', 'plotly', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith("heavy: []")

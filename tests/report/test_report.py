@@ -1,0 +1,316 @@
+"""The report as text: what it says follows from the fit, and nothing from outside gets into its code."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import fits
+import numpy as np
+import pandas as pd
+import pytest
+from texts import EVIL
+
+import lamina
+from lamina import report
+from lamina.methods.draws import Draws
+from lamina.posterior import Posterior
+from lamina.report import answer, methods, words
+from lamina.report.content import compute
+
+ORDER = ["rate", "inputs", "check", "parameters", "intervals", "trust", "table", "methods", "again"]
+
+
+class Outline(HTMLParser):
+    """The tags of a page, its text, and the ids of its headings and figures, without what is in scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.ids, self.figures, self.said = [], [], [], []
+        self._inside = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        given = dict(attrs)
+        self._inside = tag
+        if tag == "h2":
+            self.ids.append(given["id"])
+        if "plot" in (given.get("class") or "").split():
+            self.figures.append(given)
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside not in ("script", "style"):
+            self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+
+def figures_of(page: str) -> dict[str, dict]:
+    """The figures in a page, by id."""
+    (data,) = re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page, flags=re.DOTALL)
+    return {one["id"]: one for one in json.loads(data)}
+
+
+def trace(figure: dict, name: str) -> dict:
+    (found,) = [one for one in figure["data"] if one.get("name") == name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report.html(fits.posterior("mcmc"), intervals=[(0.0, 3.0), (3.0, 9.0)], seed=1)
+
+
+def test_the_answer_and_the_curve_come_first_and_detail_in_order(page):
+    outline = Outline(page)
+    assert outline.ids == ORDER
+    assert page.index("figure-curve") < page.index('<h2 id="rate"')
+    assert page.index('class="lead"') < page.index('id="figure-curve"')
+    assert page.count("<h1>") == 1
+
+
+def test_every_figure_has_data_and_a_description(page):
+    outline, figures = Outline(page), figures_of(page)
+    expected = {"curve", "rate", "inputs", "residuals", "check", "parameter-length", "parameter-sd", "parameter-alpha"}
+    assert {f"figure-{name}" for name in expected} == set(figures) == {one["id"] for one in outline.figures}
+    for one in outline.figures:
+        assert one["role"] == "img"
+        assert len(one["aria-label"]) > 20
+    for figure in figures.values():
+        assert any(len(one["x"]) > 1 for one in figure["data"])
+
+
+def test_the_drawn_bands_are_those_of_the_posterior():
+    posterior = fits.posterior("mcmc")
+    at = np.linspace(0.0, 9.0, 20)
+    table = posterior.curve(at)
+    figure = figures_of(report.html(posterior, curve_table=table))["figure-curve"]
+    np.testing.assert_allclose(trace(figure, "mean")["y"], table["mean"], atol=1e-3)
+    wide = trace(figure, "95 %")
+    np.testing.assert_allclose(wide["y"][:20], table["q97.5"], atol=1e-3)
+    np.testing.assert_allclose(wide["y"][20:][::-1], table["q2.5"], atol=1e-3)
+    narrow = trace(figure, "68 %")
+    np.testing.assert_allclose(narrow["y"][:20], table["mean"] + table["sd"], atol=1e-3)
+    assert sum(one.get("name") == "10 draws" for one in figure["data"]) == 10
+
+
+def test_the_page_asks_for_nothing_from_outside(page):
+    code = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert "http://" not in code
+    assert "https://" not in code
+    assert not re.search(r"<(link|img|iframe|script)[^>]*(src|href)=", page[: page.index("plotly.js")])
+    assert "default-src 'none'" in page
+
+
+def test_it_is_small_enough_to_mail(page):
+    assert len(page.encode()) < 6_000_000
+
+
+def test_text_from_outside_is_only_text(evil_page):
+    outline = Outline(evil_page)
+    assert outline.tags.count("script") == 3
+    assert "b" not in outline.tags
+    assert "i" not in outline.tags
+    assert f"RSL {EVIL} from {EVIL}.csv" in outline.text
+    assert f"look at {EVIL}" in outline.text
+    assert f"the column {EVIL}" in outline.text
+    assert f"lamina fit {EVIL}.csv" in outline.text
+    assert f"line 12, {EVIL}" in outline.text
+    assert "0.0.0<test>" in outline.text
+    assert EVIL not in re.sub(r"<script>.*?</script>", "", evil_page, flags=re.DOTALL)
+
+
+def test_text_in_figures_has_no_tags_but_our_own(evil_page):
+    def texts(node):
+        if isinstance(node, dict):
+            for key, value in node.items():
+                if key in ("text", "name", "hovertext"):
+                    yield from [value] if isinstance(value, str) else value
+                else:
+                    yield from texts(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from texts(value)
+
+    said = [text for figure in figures_of(evil_page).values() for text in texts(figure) if isinstance(text, str)]
+    assert any("&lt;script&gt;alert(1)&lt;/script&gt;" in text for text in said)
+    assert not [text for text in said if "<" in text.replace("<br>", "")]
+    assert "hovertemplate" not in json.dumps(figures_of(evil_page))
+
+
+def test_ages_before_present_run_to_the_right_and_rates_forward(evil, evil_page):
+    figures = figures_of(evil_page)
+    for name in "curve", "rate", "inputs", "residuals":
+        left, right = figures[f"figure-{name}"]["layout"]["xaxis"]["range"]
+        assert left > right
+    at = np.linspace(0.0, 9.0, 20)
+    rate = evil.rate(at)
+    turned = figures_of(report.html(evil, curve_table=evil.curve(at), rate_table=rate))["figure-rate"]
+    np.testing.assert_allclose(trace(turned, "mean")["y"], -rate["mean"], atol=1e-3)
+    upper = trace(turned, "95 %")["y"][:20]
+    np.testing.assert_allclose(upper, -rate["q2.5"], atol=1e-3)
+    assert "forward in time" in evil_page
+
+
+@pytest.mark.parametrize("method", fits.METHODS)
+def test_every_method_has_a_report_and_cites_its_sources(method):
+    posterior = fits.posterior(method)
+    content = compute(posterior)
+    text = " ".join(methods.paragraph(content, "1.2.3", 7))
+    sources = {
+        "mcmc": ["Tran", "Rasmussen & Williams", "Vehtari"],
+        "nuts": ["Tran", "Rasmussen & Williams", "Vehtari", "Hoffman"],
+        "npv": ["Tran", "Rasmussen & Williams", "Gershman"],
+        "nigp": ["McHutchon", "Rasmussen & Williams"],
+        "gp": ["Rasmussen & Williams"],
+    }[method]
+    cited = " ".join(methods.references(content))
+    for source in sources:
+        assert source in text
+        assert source.split(" ")[0] in cited
+    assert len(methods.references(content)) == len(sources)
+    assert "Matérn kernel of order 3/2" in text
+    assert "10 measurements" in text
+    assert "lamina 1.2.3 (seed 7)" in text
+    page = Outline(report.html(posterior)).text
+    assert ("inputs as measured" in page) == (method in ("gp", "nigp"))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"gaps": "exponential"}, "exponential prior on the gaps"),
+        ({"gaps": "uniform"}, "uniform prior over all inputs"),
+        ({"kernel": lamina.Matern52()}, "order 5/2"),
+        ({"kernel": lamina.Matern32() + lamina.Matern12()}, "the sum of a Matérn kernel of order 3/2 and a Matérn"),
+        ({"mean": "linear"}, "an unknown level (flat prior, integrated out) plus an unknown linear trend"),
+        ({"fixed": {"length": 2.5}}, "Kept fixed: length scale 2.50"),
+        ({"priors": {"length": (3.0, 2.0)}}, "length scale: median 3.00, 68 % from 1.50 to 6.00"),
+        ({"estimate": "y_scale"}, "errors of the outputs were taken as known up to a common factor"),
+    ],
+)
+def test_the_methods_paragraph_follows_the_model(options, said):
+    posterior = fits.quietly(fits.record(), "mcmc", seed=1, draws=40, warmup=20, max_sweeps=20, **options)
+    assert said in " ".join(methods.paragraph(compute(posterior), "1", None))
+
+
+def test_a_fit_that_cannot_be_used_has_a_banner():
+    posterior = fits.posterior("mcmc")
+    assert "This fit has not converged" in report.html(posterior)
+    stopped = {**posterior.draws.diagnostics, "interrupted": True}
+    draws = Draws.equal(posterior.draws.tau, posterior.draws.phi, diagnostics=stopped, chains=posterior.draws.chains)
+    page = report.html(Posterior(posterior.problem, draws))
+    assert 'role="alert"><strong>This fit was interrupted' in page
+    assert 'role="alert"' not in report.html(fits.posterior("gp"))
+
+
+def test_a_curve_without_a_rate_says_so():
+    page = report.html(lamina.fit(fits.record(), "gp", lamina.Matern12()))
+    assert "figure-rate" not in figures_of(page)
+    assert "has no rate" in page
+
+
+def test_with_nothing_to_learn_there_are_no_parameters():
+    posterior = lamina.fit(fits.record(), "gp", fixed={"length": 2.0, "sd": 1.0})
+    assert "there was none to learn" in report.html(posterior)
+
+
+def test_exact_inputs_do_not_move():
+    text = Outline(report.html(fits.quietly(fits.record(t_sd=0.0), "mcmc", **fits.OPTIONS["mcmc"]))).text
+    assert "All inputs are exact." in text
+
+
+def test_conflicts_are_named_with_their_lines(understanding):
+    given = fits.record(t_sd=0.2, true=0.25 * np.arange(12.0))
+    t = given.t.copy()
+    t[6] += 1.6
+    record = lamina.Record(t=t, t_sd=0.2, y=given.y, y_sd=0.1, label=[f"Beta-{k}" for k in range(12)])
+    posterior = fits.quietly(record, seed=1, **fits.OPTIONS["mcmc"])
+    understanding.lines = list(range(2, 14))
+    sentence, lines = answer.conflicts(compute(posterior, understanding))
+    assert sentence.startswith("1 date moved by more than 3")
+    assert lines[0].startswith("line 8, Beta-6: reported")
+
+
+def test_what_rose_rose_and_what_fell_fell():
+    t = np.arange(0.0, 2000.0, 50.0)
+    for sign, unit, did in (1.0, "CE", "rose"), (-1.0, "CE", "fell"), (1.0, "BP", "fell"), (-1.0, "BP", "rose"):
+        y = sign * 0.001 * t
+        record = lamina.Record(t=t, t_sd=0.0, y=y, y_sd=0.05, t_unit=unit, y_unit="m", y_name="RSL")
+        content = compute(lamina.fit(record, "gp"))
+        said = answer.answer(content)[0]
+        assert said.startswith(f"RSL {did} by 1.9")
+        assert ("between 0 and 1950 CE" if unit == "CE" else "between 1950 and 0 BP") in said
+        assert f"{'−' if did == 'fell' else ''}1.0" in said.split("on average at ")[1]
+    level = lamina.Record(t=t, t_sd=0.0, y=0.05 * np.random.default_rng(0).standard_normal(40), y_sd=0.05)
+    assert "no clear change" in answer.answer(compute(lamina.fit(level, "gp")))[0]
+
+
+def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small():
+    content = compute(fits.posterior("gp"))
+    n = 200
+    even = (np.arange(n) + 0.5) / n
+
+    def said(foretold):
+        table = pd.DataFrame({"foretold": foretold, "scaled": np.zeros(len(foretold))})
+        return " ".join(answer.check(type("Only", (), {"residuals": table})()))
+
+    assert "agrees with the reported errors" in said(even)
+    assert "scatter less" in said(0.5 + 0.2 * (even - 0.5))
+    assert "scatter more" in said(np.where(even < 0.5, 0.1 * even, 1.0 - 0.1 * even))
+    assert content.residuals["foretold"].between(0, 1).all()
+
+
+def test_long_tables_are_cut_and_say_so(monkeypatch):
+    from lamina.report import content, sections
+
+    monkeypatch.setattr(sections, "MOST_LINES", 4)
+    monkeypatch.setattr(content, "MOST_ROWS", 5)
+    page = report.html(fits.posterior("mcmc"), at=np.linspace(0.0, 9.0, 7))
+    text = Outline(page).text
+    assert "4 of 10 rows as a table" in text
+    assert "4 of 7 times" in text
+    assert "5 of 10 rows drawn" in json.dumps(figures_of(page))
+
+
+def test_the_file_is_written_whole_or_not_at_all(tmp_path, page):
+    path = tmp_path / "report.html"
+    report.write(path, fits.posterior("gp"))
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(lamina.LaminaError, match="there is no folder"):
+        report.write(tmp_path / "no" / "report.html", fits.posterior("gp"))
+
+
+def test_a_table_at_hand_and_a_seed_give_the_same_page():
+    posterior = fits.posterior("mcmc")
+    assert report.html(posterior, seed=3) == report.html(posterior, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (words.number(-0.0012345), "−0.00123"),
+        (words.number(123456.0), "123456"),
+        (words.number(1e-9), "1.00e−09"),
+        (words.number(np.nan), "–"),
+        (words.with_sd(1586.4, 799.0), "1586 ± 799"),
+        (words.with_sd(0.1234, 0.0456), "0.123 ± 0.046"),
+        (words.with_sd(5.0, 0.0), "5"),
+        (words.with_range(-0.001, -0.11, 0.11), "0.00 (95 %: −0.11 to 0.11)"),
+        (words.probability(1.0), "> 99.9 %"),
+        (words.probability(0.0), "< 0.1 %"),
+        (words.probability(0.5), "50.0 %"),
+        (words.count(1, "row"), "1 row"),
+        (words.count(12345, "row"), "12,345 rows"),
+        (words.listed(["a", "b", "c"]), "a, b and c"),
+        (words.listed([]), ""),
+    ],
+)
+def test_numbers_in_words(said, expected):
+    assert said == expected
