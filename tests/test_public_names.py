@@ -30,6 +30,7 @@ NAMES = [
     "StorageError",
     "TableError",
     "WriteError",
+    "batch",
     "datasets",
     "dense",
     "fit",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SquaredExponential,
     )
     from .likelihood import log_likelihood
+    from .many import batch
     from .posterior import Posterior
     from .record import Record
     from .storage import StorageError, load
@@ -60,6 +61,7 @@ _HOMES = {
     "StorageError": "storage",
     "TableError": "tables.problems",
     "WriteError": "files",
+    "batch": "many",
     "datasets": "datasets",
     "dense": "dense",
     "fit": "fitting",

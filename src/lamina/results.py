@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: The file that tells a folder of results from any other, and is written last.
 RUN = "run.json"
 CHECKPOINT = "checkpoint.npz"
+#: Joint draws of the curve hold about so many numbers at once.
+MOST_NUMBERS = 100_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", "posterior.nc", *FIGURES, "report.html",
          CHECKPOINT, RUN)  # fmt: skip
@@ -54,30 +56,36 @@ def check_folder(path: Path, force: bool = False) -> Path:
 
 
 def write(
-    posterior: Posterior, folder: Path, asked: Asked, understanding: Understanding | None = None, **timings: float
+    posterior: Posterior,
+    folder: Path,
+    asked: Asked,
+    understanding: Understanding | None = None,
+    *,
+    figures: bool = True,
+    timings: dict[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Write everything and return what run.json says. ``timings`` are the seconds of what came before."""
+    """Write everything, with or without figures as files of their own, and return what run.json says.
+
+    ``timings`` are the seconds of what came before.
+    """
     began = time.perf_counter()
     times = default_times(posterior) if asked.at is None else np.atleast_1d(np.asarray(asked.at, dtype=float))
     grid = default_times(posterior)
-    tables = {"curve": posterior.curve(grid)}
-    if has_rate(posterior):
-        tables["rate"] = posterior.rate(grid)
+    tables = _tables(posterior, grid)
+    wanted_tables = tables if asked.at is None else _tables(posterior, times)
     forward = axes.describe(posterior.record).time_sign
-    for name, drawn in tables.items():
-        wanted = drawn if asked.at is None else getattr(posterior, name)(times)
+    for name, wanted in wanted_tables.items():
         _csv(forward_in_time(wanted, forward) if name == "rate" else wanted, folder / f"{name}.csv")
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     _csv(posterior.theta, folder / "theta.csv")
     if asked.intervals:
-        _csv(interval_rates(posterior, asked.intervals, seed=asked.seed, scale=forward), folder / "intervals.csv")
+        drawn_curves = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
+        rates = interval_rates(posterior, asked.intervals, drawn_curves, asked.seed, scale=forward)
+        _csv(rates, folder / "intervals.csv")
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
-    figure = plots.summary(posterior, **drawn_tables)
-    for name in FIGURES:
-        with replacing(folder / name) as partial:
-            figure.savefig(partial, dpi=200)
-        figure.set_layout_engine("none")  # where everything goes was found the first time
+    if figures:
+        _draw(posterior, folder, drawn_tables)
     reporting = time.perf_counter()
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
@@ -85,10 +93,25 @@ def write(
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
-    seconds = {**timings, "report": done - reporting, "write": done - began}
+    seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
     write_text(folder / RUN, json.dumps(run, indent=2, default=_plain) + "\n")
     return run
+
+
+def _tables(posterior: Posterior, at: np.ndarray) -> dict[str, pd.DataFrame]:
+    """The curve, and the rate where there is one."""
+    if not has_rate(posterior):
+        return {"curve": posterior.curve(at)}
+    return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
+
+
+def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
+    figure = plots.summary(posterior, **tables)
+    for name in FIGURES:
+        with replacing(folder / name) as partial:
+            figure.savefig(partial, dpi=200)
+        figure.set_layout_engine("none")  # where everything goes was found the first time
 
 
 def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
@@ -103,8 +126,9 @@ def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
 
 
 def inputs_table(posterior: Posterior, understanding: Understanding | None = None) -> pd.DataFrame:
-    """The inputs in the order of the user's file, with its lines, labels and sequences."""
+    """The inputs in the order of the user's file, with its lines, labels, sequences and outputs."""
     table, record = posterior.inputs(), posterior.record
+    table["y"], table["y_sd"] = record.y, record.y_sd
     for name in "label", "sequence":
         values = getattr(record, name)
         if values is not None:
@@ -138,6 +162,7 @@ def describe(
         "settings": asked.settings,
         "state": state(posterior),
         "rows": len(posterior.record),
+        "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
         "warnings": [] if understanding is None else list(understanding.warnings),
         "diagnostics": told,

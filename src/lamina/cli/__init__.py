@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from ..errors import LaminaError
 from . import paper
+from .batch import batch
 from .check import check
 from .compare import compare
 from .fit import demo, fit
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Gaussian-process regression on measurements whose times are uncertain but whose order is known.",
 )
-for command in fit, check, compare, demo:
+for command in fit, check, compare, batch, demo:
     app.command()(command)
 app.add_typer(paper.app, name="paper")
 

@@ -132,7 +132,7 @@ def run(
         watched: dict[str, Any] = {"progress": progress} if model.get("method", "mcmc") == "mcmc" else {}
         posterior = fit_record(record, seed=asked.seed, **model, **watched)
     timings["fit"] = time.perf_counter() - began
-    facts = write(posterior, folder, asked, understanding, **timings)
+    facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:
         typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
     elif not quiet:

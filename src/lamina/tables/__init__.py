@@ -8,7 +8,7 @@
 from .facts import Fact
 from .options import Options
 from .problems import TableError
-from .reading import read
+from .reading import read, split
 from .understanding import Understanding
 
-__all__ = ["Fact", "Options", "TableError", "Understanding", "read"]
+__all__ = ["Fact", "Options", "TableError", "Understanding", "read", "split"]

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from ..errors import LaminaError
 from ..record import Record
-from .aliases import Columns, assign
+from .aliases import Columns, assign, must_be_named
 from .facts import Notes
 from .flags import rows_of_site, rows_to_use
 from .grid import Grid, read_grid
 from .numbers import decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange
-from .problems import listing, problem, quote
+from .problems import TableError, listing, option, problem, quote
 from .reported import note_exact, note_reversals, refuse_exact_reversals
 from .scale import find_scale, refuse_impossible
 from .sequences import label_rows
@@ -38,7 +38,34 @@ def read(path: str | PathLike[str], options: Options | None = None) -> Understan
     Raises TableError, with one message, if the table cannot be used.
     """
     options = options or Options()
+    return understand(read_grid(Path(path), options), options)
+
+
+def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, Understanding | TableError]:
+    """Read one table as several, one for each value of the column ``by``, in the order in which they first appear.
+
+    A part that cannot be used has its error in place of what was understood. Raises TableError if the table as a whole
+    cannot be read, or a row has no value there.
+    """
+    options = options or Options()
     whole = read_grid(Path(path), options)
+    header = must_be_named(whole, by, option("by", "COLUMN"))
+    rows: dict[str, list[int]] = {}
+    for i, name in enumerate(whole.column(header)):
+        if not name:
+            raise problem(whole.path, "this row belongs to no part", "fill the cell in", whole.lines[i], header.text)
+        rows.setdefault(name, []).append(i)
+    found: dict[str, Understanding | TableError] = {}
+    for name, members in rows.items():
+        try:
+            found[name] = understand(whole.keep(members), options)
+        except TableError as error:
+            found[name] = error
+    return found
+
+
+def understand(whole: Grid, options: Options) -> Understanding:
+    """What the rows of a grid say."""
     notes = Notes()
     columns = assign(whole, options)
     _note_columns(whole, columns, notes)

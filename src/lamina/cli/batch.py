@@ -1,0 +1,97 @@
+"""``lamina batch``: many files, or one table split by a column, through ``fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import LaminaError, MethodError
+from . import options as given
+from .progress import bar
+
+if TYPE_CHECKING:
+    from ..tables import Options, Understanding
+
+#: Exit code where some records failed or have not converged; everything that could be is written.
+INCOMPLETE = 3
+
+Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
+By = Annotated[str | None, typer.Option("--by", help="Split one table by this column.", rich_help_panel=given.READING)]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=given.OUTPUT)]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; one for each core by default.")]
+Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, tcp://host:port.")]
+Figures = Annotated[bool, typer.Option("--figures", help="Write figures as files too.", rich_help_panel=given.OUTPUT)]
+Resume = Annotated[bool, typer.Option("--resume", help="Skip records that are finished.", rich_help_panel=given.OUTPUT)]
+
+
+@given.bundled(reading=given.READ, fitting=given.FIT)
+def batch(
+    tables: Tables,
+    fitting: dict[str, Any],
+    reading: dict[str, Any],
+    out: Out = Path("lamina-batch"),
+    by: By = None,
+    method: Annotated[given.Method, typer.Option(rich_help_panel=given.MODEL)] = given.Method.mcmc,
+    draws: given.Draws = None,
+    max_sweeps: given.MaxSweeps = None,
+    at: given.At = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    figures: Figures = False,
+    resume: Resume = False,
+    force: given.Force = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
+    from ..files import WriteError
+    from ..many import SUMMARY
+    from ..many import batch as fit_all
+    from ..tables import Options
+    from .arguments import kernel as by_name
+    from .arguments import times
+
+    if dask is not None and workers is not None:
+        raise MethodError("--workers is for this machine, --dask for a cluster: give one of them.")
+    options, seed = Options(**reading), fitting.pop("seed")
+    model: dict[str, Any] = {"method": str(method), **{name: str(value) for name, value in fitting.items()}}
+    model |= {"kernel": by_name(fitting["kernel"])}
+    model |= {name: value for name, value in (("draws", draws), ("max_sweeps", max_sweeps)) if value is not None}
+    moments = times(at)
+    records = _records(tables, by, options)
+    if (out / SUMMARY).exists() and not (force or resume):
+        raise WriteError(f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force.")
+    with bar("records", quiet) as progress:
+        summary = fit_all(
+            records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
+            progress=progress, **model,
+        )  # fmt: skip
+    for row in summary[summary["state"] != "converged"].to_dict("records"):
+        typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
+    if not quiet:
+        counts = summary["state"].value_counts()
+        told = ", ".join(f"{count} {state}" for state, count in counts.items())
+        typer.echo(f"{len(summary)} records: {told}\nIndex: {out / 'index.html'}")
+    if (summary["state"] != "converged").any():
+        raise typer.Exit(INCOMPLETE)
+
+
+def _records(tables: list[Path], by: str | None, options: Options) -> dict[str, Understanding | LaminaError]:
+    """What was understood of each record, or why it cannot be used."""
+    from ..tables import TableError, read, split
+
+    if by is not None:
+        if len(tables) != 1:
+            raise MethodError("--by splits one table: give one.")
+        return dict(split(tables[0], by, options))
+    found: dict[str, Any] = {}
+    for path in tables:
+        name = path.stem
+        if name in found:
+            raise MethodError(f"two tables are named {name}: {path} and another. Rename one of them.")
+        try:
+            found[name] = read(path, options)
+        except TableError as error:
+            found[name] = error
+    return found

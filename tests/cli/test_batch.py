@@ -1,0 +1,105 @@
+"""lamina batch: many records, one folder each; failures are told, and stop nothing."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import lamina
+
+HEAD = "site,depth,age_bp,age_sd,value,value_sd\n"
+
+
+def site(name: str, seed: int, rows: int = 8) -> str:
+    rng = np.random.default_rng(seed)
+    depth = np.arange(rows)
+    age = 100 * depth + rng.normal(0, 30, rows)
+    value = np.sin(depth) + rng.normal(0, 0.1, rows)
+    lines = [f"{name},{d},{t:.1f},30,{v:.3f},0.1" for d, t, v in zip(depth, age + 200, value, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "sites.csv"
+    path.write_text(HEAD + site("north", 1) + site("<b>south</b>", 2) + "bad,1,100,30,0.5,-1\nbad,2,200,30,0.5,0.1\n")
+    return path
+
+
+def batch(table, out, *arguments):
+    return lamina("batch", table, "--by", "site", "--out", out, "--method", "gp", *arguments)
+
+
+def test_each_part_has_a_folder_and_a_failure_stops_nothing(tmp_path, table):
+    out = tmp_path / "out"
+    done = batch(table, out)
+    assert done.exit_code == 3
+    assert "bad: failed" in done.stderr
+    assert "line 18" in done.stderr
+    assert "3 records: 2 converged, 1 failed" in done.stdout
+    assert sorted(os.listdir(out)) == ["b_south_b", "index.html", "north", "summary.csv"]
+    assert {"curve.csv", "inputs.csv", "report.html", "run.json", "posterior.nc"} <= set(os.listdir(out / "north"))
+    summary = pd.read_csv(out / "summary.csv").set_index("name")
+    assert summary["state"].to_dict() == {"north": "converged", "<b>south</b>": "converged", "bad": "failed"}
+    assert summary["rows"].to_dict() == {"north": 8, "<b>south</b>": 8, "bad": 0}
+    page = (out / "index.html").read_text()
+    assert "&lt;b&gt;south" in page
+    assert "<b>" not in page
+    assert page.count("<svg") == 2
+    assert 'href="north/report.html"' in page
+
+
+def test_a_record_gives_the_same_results_here_as_alone_on_any_number_of_workers(tmp_path, table):
+    batch(table, tmp_path / "one", "--workers", "1")
+    batch(table, tmp_path / "two", "--workers", "2")
+    alone = tmp_path / "north.csv"
+    alone.write_text(HEAD + site("north", 1))
+    lamina("fit", alone, "--out", tmp_path / "alone", "--method", "gp", "--quiet")
+    for name in "curve.csv", "inputs.csv", "theta.csv":
+        found = {(tmp_path / folder / name).read_bytes() for folder in ("one/north", "two/north", "alone")}
+        assert len(found) == 1
+
+
+def test_finished_records_are_skipped_and_others_done_again(tmp_path, table):
+    out = tmp_path / "out"
+    batch(table, out)
+    times = {name: (out / name / "run.json").stat().st_mtime_ns for name in ("north", "b_south_b")}
+    assert batch(table, out).exit_code == 2
+    (out / "b_south_b" / "run.json").unlink()
+    assert batch(table, out, "--resume").exit_code == 3
+    assert (out / "north" / "run.json").stat().st_mtime_ns == times["north"]
+    assert (out / "b_south_b" / "run.json").stat().st_mtime_ns > times["b_south_b"]
+    assert batch(table, out, "--resume", "--seed", "1").exit_code == 3
+    assert json.loads((out / "north" / "run.json").read_text())["seed"] == 1
+
+
+def test_several_files(tmp_path):
+    for k in range(2):
+        (tmp_path / f"core{k}.csv").write_text(HEAD + site("x", k))
+    done = lamina("batch", tmp_path / "core0.csv", tmp_path / "core1.csv", "--out", tmp_path / "out", "--method", "gp")
+    assert done.exit_code == 0, done.output
+    assert {"core0", "core1"} < set(os.listdir(tmp_path / "out"))
+
+
+BAD = {
+    "no such column": (["--by", "region"], "region"),
+    "workers and dask": (["--by", "site", "--workers", "2", "--dask", "tcp://127.0.0.1:1"], "give one of them"),
+    "unknown kernel": (["--by", "site", "--kernel", "matern"], "there is no kernel 'matern'"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "text"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_told_and_nothing_is_written(tmp_path, table, arguments, text):
+    done = lamina("batch", table, "--out", tmp_path / "out", *arguments)
+    assert done.exit_code == 2
+    assert text in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_would_share_a_folder_are_refused(tmp_path):
+    path = tmp_path / "sites.csv"
+    path.write_text(HEAD + site("a/b", 1) + site("A:B", 2))
+    done = batch(path, tmp_path / "out")
+    assert done.exit_code == 2
+    assert "'a/b' and 'A:B' would share the folder A_B" in done.stderr

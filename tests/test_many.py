@@ -1,0 +1,148 @@
+"""Many records: names that are safe, workers that die, and a cluster."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lamina
+from lamina import parallel
+from lamina.many import fingerprint, safe_names
+
+
+def record(seed=0, n=8):
+    rng = np.random.default_rng(seed)
+    t = np.arange(n) + 0.2 * rng.standard_normal(n)
+    return lamina.Record(t=t, t_sd=0.2, y=np.sin(t), y_sd=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("../../etc", "etc"),
+        ("/absolute", "absolute"),
+        ("Nassau Landing", "Nassau_Landing"),
+        ("Ålesund", "Ålesund"),
+        ("..", "record"),
+        ("a" * 300, "a" * 80),
+        ("index.html", "index.html_"),
+        ("x\x00y\n", "x_y"),
+    ],
+)
+def test_names_become_folders_that_stay_where_they_belong(name, safe):
+    assert safe_names([name]) == {name: safe}
+
+
+def test_the_fingerprint_tells_records_apart():
+    assert fingerprint(record(0)) == fingerprint(record(0))
+    assert fingerprint(record(0)) != fingerprint(record(1))
+
+
+def test_records_of_python_and_an_error_among_them(tmp_path):
+    few = lamina.Record(t=[1.0, 2.0], t_sd=0.1, y=[0.0, 1.0], y_sd=0.1)
+    seen = []
+    found = lamina.batch(
+        {"a": record(0), "few": few, "b": record(1)}, tmp_path, method="gp", workers=1,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    assert found["state"].tolist() == ["converged", "failed", "converged"]
+    assert "too few" in found["error"][1]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert not (tmp_path / "few").exists()
+
+
+def square(x):
+    return x * x
+
+
+def stumble(x):
+    """The worker dies the first time it gets 3; always if it gets -1."""
+    path, number = x
+    if number == -1 or (number == 3 and not path.exists()):
+        path.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def refuse(x):
+    raise ValueError(f"not {x}")
+
+
+def test_results_come_with_their_place():
+    assert sorted(parallel.local(square, [1, 2, 3], workers=2)) == [(0, 1), (1, 4), (2, 9)]
+
+
+def test_an_error_belongs_to_its_piece_of_work():
+    [(k, error)] = parallel.local(refuse, ["x"], workers=2)
+    assert k == 0
+    assert str(error) == "not x"
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_survived(tmp_path):
+    tasks = [(tmp_path / "died", number) for number in range(6)]
+    assert sorted(parallel.local(stumble, tasks, workers=2)) == [(k, k) for k in range(6)]
+
+
+@pytest.mark.slow
+def test_a_piece_of_work_that_always_kills_its_worker_is_told_and_the_others_are_done(tmp_path):
+    tasks = [(tmp_path / "died", number) for number in (0, -1, 2)]
+    found = dict(parallel.local(stumble, tasks, workers=2))
+    assert (found[0], found[2]) == (0, 2)
+    assert isinstance(found[1], parallel.WorkerDied)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(parallel, "PATIENCE", 0.5)
+    with pytest.raises(parallel.ClusterError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        list(parallel.on_dask(square, [1], "tcp://127.0.0.1:1"))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("curve.csv", "inputs.csv", "theta.csv")}
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_results_to_the_bit_and_survives_a_death(tmp_path, cluster):
+    records = {f"r{k}": record(k) for k in range(4)}
+    lamina.batch(records, tmp_path / "here", method="npv", workers=1)
+    killed = []
+
+    def kill_one(done, total):
+        if done == 1 and not killed:
+            worker = next(iter(cluster.workers.values()))
+            killed.append(worker)
+            os.kill(worker.process.pid, signal.SIGKILL)
+
+    found = lamina.batch(
+        records, tmp_path / "there", method="npv", dask=cluster.scheduler_address, progress=kill_one
+    )
+    assert killed
+    assert (found["state"] == "converged").all()
+    for name in records:
+        assert files(tmp_path / "here" / name) == files(tmp_path / "there" / name)
+
+
+@pytest.mark.slow
+def test_a_piece_of_work_that_kills_dask_workers_is_told(tmp_path, cluster):
+    [(k, error)] = parallel.on_dask(stumble, [(tmp_path / "died", -1)], cluster.scheduler_address)
+    assert k == 0
+    assert isinstance(error, parallel.WorkerDied)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(lamina.MissingExtraError, match=r"pip install .lamina\[dask\]"):
+        list(parallel.on_dask(square, [1], "tcp://127.0.0.1:1"))
