@@ -53,6 +53,11 @@ def rate(draws: np.ndarray, seconds: float) -> dict[str, float]:
             "r_hat": float(r_hat(draws).max())}  # fmt: skip
 
 
+def warm_up(problem: Problem) -> int:
+    """Warm-up, and draws of each chain, of both NUTS: with 1000, the longer record takes a quarter of an hour."""
+    return 1000 if len(problem.record) <= 25 else 300
+
+
 def run_mcmc(problem: Problem, seed: int) -> dict[str, float]:
     began = time.perf_counter()
     draws = mcmc.run(problem, seed=seed, draws=8000, max_sweeps=16_000)
@@ -61,7 +66,8 @@ def run_mcmc(problem: Problem, seed: int) -> dict[str, float]:
 
 def run_nuts(problem: Problem, seed: int) -> dict[str, float]:
     began = time.perf_counter()
-    draws = nuts.run(problem, seed=seed, draws=4000)
+    length = warm_up(problem)
+    draws = nuts.run(problem, seed=seed, draws=4 * length, warmup=length)
     return rate(watched(problem, draws.tau, draws.phi, draws.chains), time.perf_counter() - began)
 
 
@@ -130,7 +136,7 @@ def run_numpyro(problem: Problem, seed: int) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
     starts = np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
-    length = 1000 if len(problem.record) <= 25 else 300  # beyond that, a run takes a quarter of an hour
+    length = warm_up(problem)
     sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=length, num_samples=length,
                    num_chains=chains, progress_bar=False, chain_method="parallel")  # fmt: skip
     sampler.run(jax.random.PRNGKey(seed), init_params=jax.numpy.asarray(starts))  # compiles, and warms up the machine

@@ -69,19 +69,9 @@ def write(
     ``timings`` are the seconds of what came before.
     """
     began = time.perf_counter()
-    times = default_times(posterior) if asked.at is None else np.atleast_1d(np.asarray(asked.at, dtype=float))
-    grid = default_times(posterior)
-    tables = _tables(posterior, grid)
-    wanted_tables = tables if asked.at is None else _tables(posterior, times)
-    forward = axes.describe(posterior.record).time_sign
-    for name, wanted in wanted_tables.items():
-        _csv(forward_in_time(wanted, forward) if name == "rate" else wanted, folder / f"{name}.csv")
+    tables = _tables(posterior, default_times(posterior))
+    _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
-    _csv(posterior.theta, folder / "theta.csv")
-    if asked.intervals:
-        drawn_curves = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
-        rates = interval_rates(posterior, asked.intervals, drawn_curves, asked.seed, scale=forward)
-        _csv(rates, folder / "intervals.csv")
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
     if figures:
@@ -99,11 +89,23 @@ def write(
     return run
 
 
-def _tables(posterior: Posterior, at: np.ndarray) -> dict[str, pd.DataFrame]:
+def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
     """The curve, and the rate where there is one."""
     if not has_rate(posterior):
         return {"curve": posterior.curve(at)}
     return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
+
+
+def _write_tables(posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]) -> None:
+    """Curve, rate, parameters and the rates over intervals."""
+    forward = axes.describe(posterior.record).time_sign
+    for name, table in tables.items():
+        _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
+    _csv(posterior.theta, folder / "theta.csv")
+    if asked.intervals:
+        draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
+        rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
+        _csv(rates, folder / "intervals.csv")
 
 
 def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:

@@ -5,6 +5,7 @@ A round of the chain is
     theta    several joint random-walk moves of the kernel's parameters (and y_scale), trend coefficients integrated out
     spread   alpha together with the gaps (``alpha``)
     beta     the trend coefficients, drawn from their exact conditional
+    gaps     under a linear trend, where the sweep cannot: gaps are stretched, O(N) each, coefficients integrated out
     alpha, t_scale    random walks that cost O(1): they need only sums over the gaps and the dates
     tau      one sweep over the inputs (``sweep``), forwards and backwards in time in turn
 """
@@ -32,6 +33,10 @@ JOINT_TARGET = 0.3
 CHEAP_MOVES = 4
 #: Tries of ``spread`` a round, in records of at most so many rows: in long ones, a move of all gaps is never accepted.
 SPREAD_MOVES, SPREAD_ROWS = 2, 1000
+
+
+#: Gaps that are stretched a round under a linear trend.
+GAP_MOVES = 30
 
 
 class Model(NamedTuple):
@@ -172,6 +177,53 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
 
 
 @njit(**FAST)
+def _log_gaps(rows, prior, sums):
+    """The gap prior over all sequences, up to a constant, from what ``sum_gaps`` wrote."""
+    value = 0.0
+    for s in range(len(rows.gaps)):
+        if rows.gaps[s] > 0:
+            if prior.power != 0.0:
+                value += prior.power * sums[s, 0]
+            value -= prior.per_gap * rows.gaps[s] * sums[s, 1]
+    return value
+
+
+@njit(**FAST)
+def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
+    """Stretch gaps in merged time order, everything later shifting along; ``here`` as in ``_move_theta``."""
+    N, now, then = len(state.tau), state.sums[0], state.sums[1]
+    first = N - 1  # exact rows stay: only gaps after the last of them can be stretched
+    while first > 0 and rows.t_var[state.order[first]] > 0.0:
+        first -= 1
+    prior, t_scale = _gap_prior(model, state.phi), math.exp(state.phi[len(state.phi) - 2])
+    squares, _ = _sum_of_squares(rows, state.tau)
+    sum_gaps(rows, model.floor, state.tau, now)
+    for _ in range(min(GAP_MOVES, N - 1 - first)):
+        p = first + int(rng.random() * (N - 1 - first))
+        r = state.order[p]
+        scale, gap = state.tuning.stretch[0, r], state.tau[state.order[p + 1]] - state.tau[r]
+        factor = math.exp(scale * rng.standard_normal())
+        accepted = 0.0
+        if gap > 0.0 and gap * factor < math.inf:
+            state.trial[:] = state.tau
+            for k in range(p + 1, N):
+                state.trial[state.order[k]] += gap * factor - gap
+            new_squares, _ = _sum_of_squares(rows, state.trial)
+            sum_gaps(rows, model.floor, state.trial, then)
+            ratio = math.log(factor) + 0.5 * (squares - new_squares) / (t_scale * t_scale)
+            ratio += _log_gaps(rows, prior, then) - _log_gaps(rows, prior, now)
+            if ratio > -math.inf:
+                there = _collapsed(blocks, dims, columns, rows, model, state, state.trial, state.order, state.phi)
+                if accept(rng, ratio + there[0] - here[0]):
+                    accepted, here, squares = 1.0, there, new_squares
+                    state.tau[:] = state.trial
+                    now[:] = then
+        if rate > 0.0:
+            state.tuning.stretch[0, r] = min(max(scale * math.exp(rate * (accepted - TARGET)), 1e-3), 10.0)
+    return here
+
+
+@njit(**FAST)
 def _learn(model, state):
     """Warm-up: follow the mean and covariance of the joint parameters."""
     J = len(model.joint)
@@ -241,6 +293,9 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
     """
     rows, model, state = unowned(rows), unowned(model), unowned(state)
     P = len(state.phi)
+    tilted = False
+    for c in range(len(columns)):
+        tilted = tilted or rows.slope[c] != 0.0
     kept = 0
     for k in range(rounds):
         state.rounds[0] += 1
@@ -251,6 +306,8 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
         here = _move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
         if model.spread and len(state.tau) <= SPREAD_ROWS:
             here = _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng)
+        if tilted:
+            here = _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng)
         draw(here[1], here[2], rng, state.beta)
         if adapt:
             _learn(model, state)
