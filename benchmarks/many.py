@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from report import fill_section, machine
+from report import fill_section, machine, peak_memory
 
 import lamina
 
@@ -69,7 +69,6 @@ LONG = [
 
 def one(k: int) -> None:
     """One long fit, in a process of its own: prints seconds and memory."""
-    import resource
     import warnings
 
     warnings.simplefilter("ignore")
@@ -84,7 +83,7 @@ def one(k: int) -> None:
     facts = posterior.diagnostics
     told = {key: facts[key] for key in ("sweeps", "steps", "evaluations") if key in facts}
     ess = min(facts.get("ess_theta", {"": float("nan")}).values())
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_memory()
     print(
         json.dumps({"fit": fitted - began, "curve": time.perf_counter() - fitted, "memory": memory, "ess": ess} | told)
     )

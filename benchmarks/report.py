@@ -29,6 +29,14 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def peak_memory() -> float:
+    """The most memory this process has held, in MB. (What getrusage says is that of the parent, if that held more.)"""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return float(line.split()[1]) / 1024.0
+    return float("nan")
+
+
 def fill_section(page: Path, name: str, text: str) -> None:
     """Replace what stands between <!-- name --> and <!-- /name --> in a page."""
     before, after = f"<!-- {name} -->", f"<!-- /{name} -->"

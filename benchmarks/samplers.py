@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from report import fill_section, machine
+from report import fill_section, machine, peak_memory
 
 import lamina
 from lamina.convergence import effective_draws, r_hat
@@ -173,15 +173,13 @@ def growth() -> str:
 
 def one(n: int) -> None:
     """mcmc on n rows for 500 sweeps; prints its time and memory."""
-    import resource
-
     problem = pose(long_record(n), Matern32())
     mcmc.run(pose(long_record(50), Matern32()), chains=2, warmup=2, max_sweeps=2)
     mcmc.run(problem, chains=2, warmup=2, max_sweeps=2)
     began = time.perf_counter()
     draws = mcmc.run(problem, chains=2, warmup=200, max_sweeps=300, draws=600)
     print(json.dumps({"seconds": time.perf_counter() - began, "sweeps": draws.diagnostics["sweeps"],
-                      "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))  # fmt: skip
+                      "memory": peak_memory()}))  # fmt: skip
 
 
 def table() -> str:
@@ -198,8 +196,8 @@ def table() -> str:
             print(name, sampler, found[sampler], flush=True)
         base = found["NumPyro NUTS"]["ess / s"]
         for sampler, f in found.items():
-            numbers = f"{f['least ess']:.0f} | {f['seconds']:.2f} | {f['ess / s']:.0f} | {f['r_hat']:.3f}"
-            lines.append(f"| {name} | {sampler} | {numbers} | {f['ess / s'] / base:.1f} |")
+            numbers = f"{f['least ess']:.0f} | {f['seconds']:.2f} | {f['ess / s']:.3g} | {f['r_hat']:.3f}"
+            lines.append(f"| {name} | {sampler} | {numbers} | {f['ess / s'] / base:.3g} |")
     return "\n".join(lines)
 
 
