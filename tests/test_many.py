@@ -124,9 +124,7 @@ def test_a_dask_cluster_gives_the_same_results_to_the_bit_and_survives_a_death(t
             killed.append(worker)
             os.kill(worker.process.pid, signal.SIGKILL)
 
-    found = lamina.batch(
-        records, tmp_path / "there", method="npv", dask=cluster.scheduler_address, progress=kill_one
-    )
+    found = lamina.batch(records, tmp_path / "there", method="npv", dask=cluster.scheduler_address, progress=kill_one)
     assert killed
     assert (found["state"] == "converged").all()
     for name in records:
