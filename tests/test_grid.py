@@ -16,7 +16,7 @@ from lamina.problem import pose
 def at_inputs(t, t_sd=0.1) -> Posterior:
     """A posterior whose inputs are where they were measured."""
     record = lamina.Record(t=t, t_sd=t_sd, y=np.arange(len(t), dtype=float), y_sd=0.1)
-    problem = pose(record, lamina.Matern32())
+    problem = pose(record, lamina.Matern32(), gaps="uniform")
     return Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
 
 

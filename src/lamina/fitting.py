@@ -76,9 +76,9 @@ def fit(
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
-    run, problem = _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
-    # On matrices as small as these, several threads of linear algebra only wait for each other.
+    # On matrices as small as these, several threads of linear algebra only wait for each other, and round otherwise.
     with threadpool_limits(limits=1, user_api="blas"):
+        run, problem = _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
         posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
     return posterior

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,11 +111,11 @@ class Posterior:
         self._check_differentiable()
         return self._sample(at, n, seed)[1]
 
-    def summary(self) -> str:
-        """What was found, in a few lines of plain text."""
+    def summary(self, names: Sequence[str] | None = None) -> str:
+        """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
         from .summary import describe
 
-        return describe(self)
+        return describe(self, names)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a NetCDF file, which ``lamina.load`` reads."""

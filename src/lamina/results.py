@@ -70,7 +70,7 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
-    _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
+    rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
@@ -85,6 +85,7 @@ def write(
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
+    run["intervals"] = rates
     write_text(folder / RUN, json.dumps(run, indent=2, default=_plain) + "\n")
     return run
 
@@ -96,16 +97,20 @@ def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
     return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
 
 
-def _write_tables(posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]) -> None:
-    """Curve, rate, parameters and the rates over intervals."""
+def _write_tables(
+    posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]
+) -> list[dict[str, Any]]:
+    """Curve, rate, parameters and the rates over intervals, which are returned."""
     forward = axes.describe(posterior.record).time_sign
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
-    if asked.intervals:
-        draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
-        rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
-        _csv(rates, folder / "intervals.csv")
+    if not asked.intervals:
+        return []
+    draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
+    rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
+    _csv(rates, folder / "intervals.csv")
+    return rates.astype(object).where(rates.notna(), None).to_dict("records")
 
 
 def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
@@ -164,12 +169,20 @@ def describe(
         "settings": asked.settings,
         "state": state(posterior),
         "rows": len(posterior.record),
+        "units": {"time": posterior.record.t_unit, "curve": posterior.record.y_unit, "rate": _rate_unit(posterior)},
         "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
         "warnings": [] if understanding is None else list(understanding.warnings),
         "diagnostics": told,
         "seconds": seconds,
     }
+
+
+def _rate_unit(posterior: Posterior) -> str:
+    """The unit of rate.csv and intervals.csv."""
+    record, shown = posterior.record, axes.describe(posterior.record)
+    step = shown.duration.removesuffix("s") or "unit of time"
+    return f"{record.y_unit or '1'}/{step}, forward in time"
 
 
 def read_checkpoint(folder: Path) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-def describe(posterior: Posterior) -> str:
-    """Method and convergence, parameters, how far the inputs moved and shrank, and dates in conflict."""
+def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
+    """Method and convergence, parameters, how far the inputs moved and shrank, and dates in conflict.
+
+    names: what to call each row; by default its position, counted from 0.
+    """
     record, facts = posterior.record, posterior.diagnostics
     lines = [
         f"{facts['method']}{_engine(facts)} fit of {len(record)} rows, {facts['seconds']:.2f} s",
@@ -33,7 +37,7 @@ def describe(posterior: Posterior) -> str:
         sd = np.sqrt(weight @ (values - mean) ** 2)
         low, high = weighted_quantiles(values, weight, (0.05, 0.95))
         for name, *numbers in zip(theta.columns, mean, sd, low, high, strict=True):
-            lines.append("{:<10} {:>9.4g} {:>9.3g} {:>10.4g} {:>10.4g}".format(name, *numbers))
+            lines.append("{:<10} {:>9} {:>9} {:>10} {:>10}".format(name, *map(_plain, numbers)))
         lines.append("")
     if facts["method"] in ("gp", "nigp"):
         lines.append("inputs: taken as measured; the known order is not used")
@@ -44,10 +48,10 @@ def describe(posterior: Posterior) -> str:
         moved = (inputs["mean"] - inputs["t"]).abs()[uncertain]
         kept = (inputs["sd"] / inputs["t_sd"])[uncertain].median()
         lines.append(
-            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact; moved by {moved.median():.3g} "
-            f"(median), {moved.max():.3g} at most; standard deviations are {kept:.0%} of those reported (median)"
+            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact; moved by {_plain(moved.median(), 3)} "
+            f"(median), {_plain(moved.max(), 3)} at most; standard deviations are {kept:.0%} of those reported (median)"
         )
-    lines.extend(_conflicts(posterior, facts["conflicts"], inputs))
+    lines.extend(_conflicts(posterior, facts["conflicts"], inputs, names))
     return "\n".join(lines)
 
 
@@ -57,7 +61,7 @@ def _engine(facts: dict[str, Any]) -> str:
 
 def _state(facts: dict[str, Any]) -> str:
     evidence = [
-        f"{label} {facts[key]:.4g}"
+        f"{label} {_plain(facts[key])}"
         for key, label in (
             ("r_hat", "worst R-hat"),
             ("ess", "fewest effective draws"),
@@ -72,7 +76,16 @@ def _state(facts: dict[str, Any]) -> str:
     return f"{'INTERRUPTED' if facts['interrupted'] else state}: {', '.join(evidence)}"
 
 
-def _conflicts(posterior: Posterior, rows: list[int], inputs: pd.DataFrame) -> list[str]:
+def _plain(value: float, digits: int = 4) -> str:
+    """A number to some digits, without an exponent where that is readable."""
+    if not 1e-5 < abs(value) < 1e9:
+        return f"{value:.{digits}g}"
+    return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
+
+
+def _conflicts(
+    posterior: Posterior, rows: list[int], inputs: pd.DataFrame, names: Sequence[str] | None = None
+) -> list[str]:
     if not rows:
         return ["no date is in conflict with the order or the curve"]
     record = posterior.record
@@ -83,7 +96,7 @@ def _conflicts(posterior: Posterior, rows: list[int], inputs: pd.DataFrame) -> l
     for row in rows[:SHOWN]:
         name = "" if record.label is None or record.label[row] is None else f" ({record.label[row]})"
         lines.append(
-            f"  row {row}{name}: dated {record.t[row]:g} ± {record.t_sd[row]:g}, "
+            f"  {f'row {row}' if names is None else names[row]}{name}: dated {record.t[row]:g} ± {record.t_sd[row]:g}, "
             f"posterior {inputs['mean'][row]:.6g} ± {inputs['sd'][row]:.3g}"
         )
     if len(rows) > SHOWN:

@@ -179,6 +179,36 @@ def test_another_run_is_not_overwritten_without_force(tmp_path):
     assert lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1", "--force", "--quiet").exit_code == 0
 
 
+def test_times_far_beyond_the_data_are_warned_of(tmp_path):
+    done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out", "--method", "gp", "--interval", "0:5000",
+                  "--at", "0:3000:1000")  # fmt: skip
+    assert done.exit_code == 0
+    assert "the interval 0:5000 reaches beyond the data" in done.stderr
+    assert "2 of the 4 times asked for lie beyond the data" in done.stderr
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["intervals"][0]["to"] == 5000
+    assert run["units"]["rate"] == "m/year, forward in time"
+
+
+def test_a_date_in_conflict_is_named_by_its_line(tmp_path):
+    rows = "".join(f"{d},{100 * d},10,{0.1 * d},0.05\n" for d in (9, 8, 7, 6, 5, 4, 3, 2, 1))
+    text = "depth,age_bp,age_sd,value,value_sd\n" + rows.replace("6,600,10", "6,900,10")
+    done = lamina("fit", write_table(tmp_path, text), "--out", tmp_path / "out")
+    assert "in conflict with the order" in done.stdout
+    assert "  line 5: dated 900" in done.stdout
+
+
+def test_ctrl_c_in_warm_up_leaves_nothing(tmp_path, monkeypatch):
+    def press(state):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
+    done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out")
+    assert done.exit_code == 130
+    assert "before there was anything to keep" in done.stderr
+    assert os.listdir(tmp_path) == ["core.csv"]
+
+
 def test_a_file_of_the_users_own_is_not_overwritten(tmp_path):
     table, out = write_table(tmp_path), tmp_path / "out"
     out.mkdir()

@@ -28,7 +28,7 @@ class Commands(TyperGroup):
             typer.echo(f"lamina: {error}", err=True)
             ctx.exit(BAD_INPUT)
         except KeyboardInterrupt:
-            typer.echo("lamina: interrupted. The same command begins again where it can.", err=True)
+            typer.echo("lamina: interrupted. Nothing more is written.", err=True)
             ctx.exit(INTERRUPTED)
 
 
@@ -53,7 +53,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     """What every command knows."""
 

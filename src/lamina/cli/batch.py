@@ -34,9 +34,11 @@ def batch(
     out: Out = Path("lamina-batch"),
     by: By = None,
     method: Annotated[given.Method, typer.Option(rich_help_panel=given.MODEL)] = given.Method.mcmc,
+    chains: given.Chains = None,
     draws: given.Draws = None,
     max_sweeps: given.MaxSweeps = None,
     at: given.At = None,
+    interval: given.Interval = None,
     workers: Workers = None,
     dask: Dask = None,
     figures: Figures = False,
@@ -46,9 +48,11 @@ def batch(
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
     from ..files import WriteError
+    from ..intervals import checked
     from ..many import SUMMARY
     from ..many import batch as fit_all
     from ..tables import Options
+    from .arguments import interval as pair
     from .arguments import kernel as by_name
     from .arguments import times
 
@@ -57,14 +61,19 @@ def batch(
     options, seed = Options(**reading), fitting.pop("seed")
     model: dict[str, Any] = {"method": str(method), **{name: str(value) for name, value in fitting.items()}}
     model |= {"kernel": by_name(fitting["kernel"])}
-    model |= {name: value for name, value in (("draws", draws), ("max_sweeps", max_sweeps)) if value is not None}
-    moments = times(at)
+    model |= {
+        name: value
+        for name, value in (("chains", chains), ("draws", draws), ("max_sweeps", max_sweeps))
+        if value is not None
+    }
+    moments, intervals = times(at), checked([pair(text) for text in interval or []])
     records = _records(tables, by, options)
     if (out / SUMMARY).exists() and not (force or resume):
         raise WriteError(f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force.")
     with bar("records", quiet) as progress:
         summary = fit_all(
             records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
+            intervals=intervals,
             progress=progress, **model,
         )  # fmt: skip
     for row in summary[summary["state"] != "converged"].to_dict("records"):

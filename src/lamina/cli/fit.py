@@ -26,15 +26,18 @@ NOT_CONVERGED, INTERRUPTED = 3, 130
 #: The embedded record, and the interval whose rate the demonstration tells.
 DEMO, DEMO_INTERVAL = "nassau", (1900.0, 2000.0)
 
+#: A little beyond the data, as a part of their span, is not worth a warning.
+SLACK = 0.05
+DEMO_NOTE = (
+    "The ages of this core come from an age-depth model, which knew the order already. Using it again, as the paper\n"
+    "did, counts it twice: take the narrowing of the ages as a demonstration, not as a result."
+)
+
 Out = Annotated[
     Path | None,
     typer.Option(
         "--out", help="Folder for the results; by default named after the table.", rich_help_panel=given.OUTPUT
     ),
-]
-Interval = Annotated[
-    list[str] | None,
-    typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=given.OUTPUT),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with a run that ended too early.", rich_help_panel=given.OUTPUT)
@@ -52,7 +55,7 @@ def fit(
     draws: given.Draws = None,
     max_sweeps: given.MaxSweeps = None,
     at: given.At = None,
-    interval: Interval = None,
+    interval: given.Interval = None,
     force: given.Force = False,
     resume: Resume = False,
     quiet: given.Quiet = False,
@@ -90,7 +93,28 @@ def fit(
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
+    for said in beyond(understanding.record, asked):
+        typer.echo(f"lamina: warning: {said}", err=True)
     run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
+
+
+def beyond(record: Record, asked: Asked) -> list[str]:
+    """Which of the times and intervals asked for lie beyond the data, where the curve returns to its mean."""
+    import numpy as np
+
+    low, high = float((record.t - 2 * record.t_sd).min()), float((record.t + 2 * record.t_sd).max())
+    low, high = low - SLACK * (high - low), high + SLACK * (high - low)
+    said = "beyond the data, where the curve returns to its mean and the band is that of the prior"
+    found = [
+        f"the interval {a:g}:{b:g} reaches {said} ({low:.6g} to {high:.6g})."
+        for a, b in asked.intervals
+        if a < low or b > high
+    ]
+    at = np.asarray([] if asked.at is None else asked.at, dtype=float)
+    outside = int(((at < low) | (at > high)).sum())
+    if outside:
+        found.append(f"{outside} of the {at.size} times asked for lie {said} ({low:.6g} to {high:.6g}).")
+    return found
 
 
 def demo(
@@ -104,7 +128,7 @@ def demo(
 
     record = datasets.load(DEMO)
     if not quiet:
-        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n")
+        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{DEMO_NOTE}\n")
     asked = Asked(
         intervals=[DEMO_INTERVAL], command=shlex.join(["lamina", *sys.argv[1:]]), seed=seed, table="Nassau Landing"
     )
@@ -132,28 +156,40 @@ def run(
         watched: dict[str, Any] = {"progress": progress} if model.get("method", "mcmc") == "mcmc" else {}
         posterior = fit_record(record, seed=asked.seed, **model, **watched)
     timings["fit"] = time.perf_counter() - began
+    if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and watched:
+        _leave_nothing(folder)
     facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:
         typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
     elif not quiet:
-        typer.echo(_told(posterior, asked, folder))
+        typer.echo(_told(posterior, asked, folder, understanding))
     _leave(facts["state"], folder)
 
 
-def _told(posterior: Posterior, asked: Asked, folder: Path) -> str:
+def _leave_nothing(folder: Path) -> None:
+    """Interrupted in warm-up: there is nothing to keep, and nothing to go on from."""
+    if not any(folder.iterdir()):
+        folder.rmdir()
+    typer.echo("lamina: interrupted before there was anything to keep. Nothing is written; run it again.", err=True)
+    raise typer.Exit(INTERRUPTED)
+
+
+def _told(posterior: Posterior, asked: Asked, folder: Path, understanding: Understanding | None) -> str:
     """The end of a run in a few lines."""
     from .. import axes
     from ..intervals import interval_rates
+    from ..report.words import probability, with_range
 
-    lines = [posterior.summary(), ""]
+    names = None if understanding is None else [f"line {line}" for line in understanding.lines]
+    lines = [posterior.summary(names), ""]
     if asked.intervals:
         shown = axes.describe(posterior.record)
         rates = interval_rates(posterior, asked.intervals, seed=asked.seed, scale=shown.rate_factor)
         for one in rates.to_dict("records"):
             lines.append(
                 f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
-                f"{one['mean']:.3g} {shown.rate_unit} (90 %: {one['q5']:.3g} to {one['q95']:.3g}), "
-                f"above zero with probability {one['p>0']:.3g}"
+                f"{with_range(one['mean'], one['q2.5'], one['q97.5'], shown.rate_unit)}, "
+                f"above zero with probability {probability(one['p>0'])}"
             )
         lines.append("")
     lines.append(f"Report: {folder / 'report.html'}")

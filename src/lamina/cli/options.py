@@ -39,6 +39,13 @@ class Mean(StrEnum):
     zero = "zero"
 
 
+class Way(StrEnum):
+    """Which way the inputs go along the order."""
+
+    increasing = "increasing"
+    decreasing = "decreasing"
+
+
 class Scale(StrEnum):
     """Which way time runs."""
 
@@ -67,7 +74,7 @@ Order = Annotated[
     typer.Option("--order", help='Column that gives the order, "rows", or "none".', rich_help_panel=READING),
 ]
 Direction = Annotated[
-    str | None,
+    Way | None,
     typer.Option("--order-direction", help="Inputs increasing or decreasing along it.", rich_help_panel=READING),
 ]
 Sequence = Annotated[
@@ -77,19 +84,30 @@ Sequence = Annotated[
 Site = Annotated[str | None, typer.Option("--site", help="Read only this site or core.", rich_help_panel=READING)]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="Sheet of an Excel file.", rich_help_panel=READING)]
 
-Kernel = Annotated[str, typer.Option("--kernel", help="matern32, matern52, ..., or a sum: a+b.", rich_help_panel=MODEL)]
+Kernel = Annotated[
+    str,
+    typer.Option(
+        "--kernel",
+        help="matern12, matern32, matern52, squared-exponential, rational-quadratic, periodic, or a sum: a+b.",
+        rich_help_panel=MODEL,
+    ),
+]
 GapPrior = Annotated[Gaps, typer.Option("--gaps", help="Prior of the gaps.", rich_help_panel=MODEL)]
 Trend = Annotated[Mean, typer.Option("--mean", help="Trend below the curve.", rich_help_panel=MODEL)]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.", rich_help_panel=MODEL)]
 Chains = Annotated[int | None, typer.Option("--chains", min=1, help="Number of chains.", rich_help_panel=MODEL)]
-Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Draws to keep.", rich_help_panel=MODEL)]
+Draws = Annotated[int | None, typer.Option("--draws", min=100, help="Draws to keep.", rich_help_panel=MODEL)]
 MaxSweeps = Annotated[
-    int | None, typer.Option("--max-sweeps", min=1, help="Limit of each chain.", rich_help_panel=MODEL)
+    int | None, typer.Option("--max-sweeps", min=1, help="Limit of each chain after warm-up.", rich_help_panel=MODEL)
 ]
 
 At = Annotated[
     str | None,
     typer.Option("--at", help="Times of the tables, first:last:step or a,b,c.", rich_help_panel=OUTPUT),
+]
+Interval = Annotated[
+    list[str] | None,
+    typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the results of another run.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=OUTPUT)]

@@ -71,6 +71,8 @@ def _fastest(content: Content) -> list[str]:
     if peak["q2.5"] * peak["q97.5"] <= 0.0:
         return ["At no single time is the rate clearly different from zero: its 95 % band always holds zero."]
     low, high = sorted((axes.rate_factor * peak["q2.5"], axes.rate_factor * peak["q97.5"]))
+    if low <= whole["mean"] <= high:
+        return ["At no time does the rate clearly differ from its average: the 95 % band always holds it."]
     said = with_range(axes.rate_factor * peak["mean"], low, high, axes.rate_unit)
     return [f"The rate stands out most around {when(content, peak['at'])}: {said}."]
 

@@ -13,6 +13,7 @@ from .aliases import Columns, assign, must_be_named
 from .facts import Notes
 from .flags import rows_of_site, rows_to_use
 from .grid import Grid, read_grid
+from .headers import squash
 from .numbers import decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange
@@ -68,7 +69,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
     """What the rows of a grid say."""
     notes = Notes()
     columns = assign(whole, options)
-    _note_columns(whole, columns, notes)
+    _note_columns(whole, columns, options, notes)
     grid = whole.keep(rows_of_site(whole, columns, options, notes))
     grid = grid.keep(rows_to_use(grid, columns, notes))
     if len(grid.cells) < _FEWEST_ROWS:
@@ -92,7 +93,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
     )
 
 
-def _note_columns(grid: Grid, columns: Columns, notes: Notes) -> None:
+def _note_columns(grid: Grid, columns: Columns, options: Options, notes: Notes) -> None:
     above = f", below {len(grid.skipped)} other lines" if grid.skipped else ""
     notes.fact(
         "file", f"{grid.path.name}: {grid.form}, {len(grid.cells)} rows", f"header in line {grid.header_line}{above}"
@@ -102,7 +103,8 @@ def _note_columns(grid: Grid, columns: Columns, notes: Notes) -> None:
     used = {h.index for h in (columns.t, columns.y, *columns.t_errors, *columns.y_errors, *columns.depth_limits)}
     others = (columns.depth, columns.height, columns.position, columns.core, columns.site, columns.label)
     used |= {h.index for h in (*others, columns.reject, columns.limiting) if h is not None}
-    ignored = [h.text for h in grid.headers if h.text and h.index not in used]
+    named = {squash(name) for name in (options.order, options.sequence) if name}
+    ignored = [h.text for h in grid.headers if h.text and h.index not in used and squash(h.text) not in named]
     if ignored:
         notes.fact("not used", listing(ignored))
 
