@@ -76,7 +76,7 @@ def fit(
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
-    # On matrices as small as these, several threads of linear algebra only wait for each other, and round otherwise.
+    # On matrices as small as these, several threads of linear algebra only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         run, problem = _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
         posterior = Posterior(problem, run(problem, seed=seed, **options))
