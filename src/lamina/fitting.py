@@ -78,44 +78,28 @@ def fit(
     """
     # On matrices as small as these, several threads of linear algebra only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        run, problem = _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
+        model: dict[str, Any] = {"mean": mean, "engine": engine, "priors": priors, "fixed": fixed, "estimate": estimate}
+        run, problem = prepare(record, method, kernel, gaps, seed=seed, **model, **options)
         posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
     return posterior
 
 
-def check(
+def prepare(
     record: Record,
-    method: Method = "mcmc",
+    method: str = "mcmc",
     kernel: Kernel | None = None,
     gaps: str = "gamma",
     *,
-    mean: Literal["constant", "linear", "zero"] | None = None,
-    engine: Literal["auto", "markov", "dense"] = "auto",
+    mean: str | None = None,
+    engine: str = "auto",
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
     estimate: str | tuple[str, ...] = (),
     seed: int = 0,
     **options: Any,
-) -> None:
-    """Raise what ``fit`` would raise for these arguments, without fitting."""
-    _posed(record, method, kernel, gaps, mean, engine, priors, fixed, estimate, seed, options)
-
-
-def _posed(
-    record: Record,
-    method: str,
-    kernel: Kernel | None,
-    gaps: str,
-    mean: str | None,
-    engine: str,
-    priors: dict[str, tuple[float, float]] | None,
-    fixed: dict[str, float] | None,
-    estimate: str | tuple[str, ...],
-    seed: int,
-    options: dict[str, Any],
 ) -> tuple[Callable[..., Draws], Problem]:
-    """The method and the problem it is to solve, after all checks."""
+    """The method and the problem it is to solve: raises what ``fit`` would raise for these arguments."""
     if not isinstance(record, Record):
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."

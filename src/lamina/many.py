@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from . import parallel
 from .errors import LaminaError
 from .files import WriteError, make_folder, replacing, write_text
-from .fitting import NotConverged, check, fit
+from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
 from .record import Record
 from .results import RUN, Asked, write
@@ -94,7 +94,7 @@ def batch(
             continue
         task = _task(name, given, seed, options, at, intervals or [], figures)
         try:
-            check(task.record, seed=seed, **options)
+            prepare(task.record, seed=seed, **options)
         except LaminaError as error:
             found[name] = _failed(name, error)
             continue

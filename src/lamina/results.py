@@ -17,6 +17,7 @@ from .files import WriteError, make_folder, replacing, write_text
 from .grid import default_times
 from .intervals import interval_rates
 from .shown import has_rate
+from .storage import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,7 @@ def write(
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
     run["intervals"] = rates
-    write_text(folder / RUN, json.dumps(run, indent=2, default=_plain) + "\n")
+    write_text(folder / RUN, json.dumps(run, indent=2, default=plain) + "\n")
     return run
 
 
@@ -204,8 +205,3 @@ def _checkpoint(posterior: Posterior, path: Path) -> None:
 
 def _csv(table: pd.DataFrame, path: Path) -> None:
     write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
-
-
-def _plain(value: Any) -> Any:
-    """NumPy values for JSON."""
-    return value.item() if isinstance(value, np.generic) else str(value)

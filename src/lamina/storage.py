@@ -62,7 +62,7 @@ def save(posterior: Posterior, path: str | Path) -> None:
         **{name: getattr(problem, name) for name in _NUMBERS},
     }
     # A variable, because HDF5 has no room for long attributes.
-    data["facts"] = ((), json.dumps(facts, default=_plain))
+    data["facts"] = ((), json.dumps(facts, default=plain))
     try:
         with replacing(path) as partial:
             xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(partial, engine="h5netcdf")
@@ -123,7 +123,7 @@ def _kernel_from_dict(facts: dict[str, Any]) -> Kernel:
     return kind(**{name: value for name, value in facts.items() if name != "kind"})
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """NumPy values for JSON."""
     if isinstance(value, np.ndarray):
         return value.tolist()

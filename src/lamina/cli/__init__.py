@@ -8,14 +8,12 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import LaminaError
+from . import options as given
 from . import paper
 from .batch import batch
 from .check import check
 from .compare import compare
 from .fit import demo, fit
-
-#: Exit codes: bad input (nothing was written), and interrupted.
-BAD_INPUT, INTERRUPTED = 2, 130
 
 
 class Commands(TyperGroup):
@@ -26,10 +24,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except LaminaError as error:
             typer.echo(f"lamina: {error}", err=True)
-            ctx.exit(BAD_INPUT)
+            ctx.exit(given.BAD_INPUT)
         except KeyboardInterrupt:
             typer.echo("lamina: interrupted. Nothing more is written.", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(given.INTERRUPTED)
 
 
 app = typer.Typer(

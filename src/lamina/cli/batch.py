@@ -14,9 +14,6 @@ from .progress import bar
 if TYPE_CHECKING:
     from ..tables import Options, Understanding
 
-#: Exit code where some records failed or have not converged; everything that could be is written.
-INCOMPLETE = 3
-
 Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
 By = Annotated[str | None, typer.Option("--by", help="Split one table by this column.", rich_help_panel=given.READING)]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=given.OUTPUT)]
@@ -26,17 +23,14 @@ Figures = Annotated[bool, typer.Option("--figures", help="Write figures as files
 Resume = Annotated[bool, typer.Option("--resume", help="Skip records that are finished.", rich_help_panel=given.OUTPUT)]
 
 
-@given.bundled(reading=given.READ, fitting=given.FIT)
+@given.bundled(reading=given.READ, fitting=given.FIT, using=given.WITH)
 def batch(
     tables: Tables,
     fitting: dict[str, Any],
+    using: dict[str, Any],
     reading: dict[str, Any],
     out: Out = Path("lamina-batch"),
     by: By = None,
-    method: Annotated[given.Method, typer.Option(rich_help_panel=given.MODEL)] = given.Method.mcmc,
-    chains: given.Chains = None,
-    draws: given.Draws = None,
-    max_sweeps: given.MaxSweeps = None,
     at: given.At = None,
     interval: given.Interval = None,
     workers: Workers = None,
@@ -58,14 +52,8 @@ def batch(
 
     if dask is not None and workers is not None:
         raise MethodError("--workers is for this machine, --dask for a cluster: give one of them.")
-    options, seed = Options(**reading), fitting.pop("seed")
-    model: dict[str, Any] = {"method": str(method), **{name: str(value) for name, value in fitting.items()}}
-    model |= {"kernel": by_name(fitting["kernel"])}
-    model |= {
-        name: value
-        for name, value in (("chains", chains), ("draws", draws), ("max_sweeps", max_sweeps))
-        if value is not None
-    }
+    options, seed = Options(**reading), fitting["seed"]
+    model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
     moments, intervals = times(at), checked([pair(text) for text in interval or []])
     records = _records(tables, by, options)
     if (out / SUMMARY).exists() and not (force or resume):
@@ -83,7 +71,7 @@ def batch(
         told = ", ".join(f"{count} {state}" for state, count in counts.items())
         typer.echo(f"{len(summary)} records: {told}\nIndex: {out / 'index.html'}")
     if (summary["state"] != "converged").any():
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; what could be is written
 
 
 def _records(tables: list[Path], by: str | None, options: Options) -> dict[str, Understanding | LaminaError]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..results import Asked
     from ..tables import Understanding
 
-#: Exit codes: finished but not converged, and interrupted. In both cases everything is written, and marked.
-NOT_CONVERGED, INTERRUPTED = 3, 130
 #: The embedded record, and the interval whose rate the demonstration tells.
 DEMO, DEMO_INTERVAL = "nassau", (1900.0, 2000.0)
 
@@ -44,16 +42,13 @@ Resume = Annotated[
 ]
 
 
-@given.bundled(reading=given.READ, fitting=given.FIT)
+@given.bundled(reading=given.READ, fitting=given.FIT, using=given.WITH)
 def fit(
     table: given.Table,
     fitting: dict[str, Any],
+    using: dict[str, Any],
     reading: dict[str, Any],
     out: Out = None,
-    method: Annotated[given.Method, typer.Option(rich_help_panel=given.MODEL)] = given.Method.mcmc,
-    chains: given.Chains = None,
-    draws: given.Draws = None,
-    max_sweeps: given.MaxSweeps = None,
     at: given.At = None,
     interval: given.Interval = None,
     force: given.Force = False,
@@ -62,7 +57,7 @@ def fit(
     as_json: given.Json = False,
 ) -> None:
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
-    from ..fitting import check
+    from ..fitting import prepare
     from ..intervals import checked
     from ..results import Asked, check_folder
     from ..tables import Options, read
@@ -70,10 +65,7 @@ def fit(
     from .arguments import kernel as by_name
     from .arguments import times
 
-    options, seed = Options(**reading), fitting.pop("seed")
-    limits = {"chains": chains, "draws": draws, "max_sweeps": max_sweeps}
-    settings: dict[str, Any] = {"method": str(method), **{name: str(value) for name, value in fitting.items()}}
-    settings |= {name: value for name, value in limits.items() if value is not None}
+    options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
         at=times(at),
         intervals=checked([pair(text) for text in interval or []]),
@@ -89,7 +81,7 @@ def fit(
     folder = out or Path(f"{table.stem}-lamina")
     if resume:
         model |= _resumed(folder, understanding, asked)
-    check(understanding.record, seed=seed, **model)
+    prepare(understanding.record, seed=seed, **model)
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
@@ -162,7 +154,7 @@ def run(
     if as_json:
         typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
     elif not quiet:
-        typer.echo(_told(posterior, asked, folder, understanding))
+        typer.echo(_told(posterior, facts["intervals"], folder, understanding))
     _leave(facts["state"], folder)
 
 
@@ -171,26 +163,26 @@ def _leave_nothing(folder: Path) -> None:
     if not any(folder.iterdir()):
         folder.rmdir()
     typer.echo("lamina: interrupted before there was anything to keep. Nothing is written; run it again.", err=True)
-    raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(given.INTERRUPTED)
 
 
-def _told(posterior: Posterior, asked: Asked, folder: Path, understanding: Understanding | None) -> str:
-    """The end of a run in a few lines."""
+def _told(
+    posterior: Posterior, intervals: list[dict[str, Any]], folder: Path, understanding: Understanding | None
+) -> str:
+    """The end of a run in a few lines. ``intervals`` are those of run.json, forward in time."""
     from .. import axes
-    from ..intervals import interval_rates
     from ..report.words import probability, with_range
 
     names = None if understanding is None else [f"line {line}" for line in understanding.lines]
     lines = [posterior.summary(names), ""]
-    if asked.intervals:
-        shown = axes.describe(posterior.record)
-        rates = interval_rates(posterior, asked.intervals, seed=asked.seed, scale=shown.rate_factor)
-        for one in rates.to_dict("records"):
-            lines.append(
-                f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
-                f"{with_range(one['mean'], one['q2.5'], one['q97.5'], shown.rate_unit)}, "
-                f"above zero with probability {probability(one['p>0'])}"
-            )
+    shown = axes.describe(posterior.record)
+    for one in intervals:
+        mean, low, high = (abs(shown.rate_factor) * one[name] for name in ("mean", "q2.5", "q97.5"))
+        lines.append(
+            f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
+            f"{with_range(mean, low, high, shown.rate_unit)}, above zero with probability {probability(one['p>0'])}"
+        )
+    if intervals:
         lines.append("")
     lines.append(f"Report: {folder / 'report.html'}")
     return "\n".join(lines)
@@ -199,9 +191,11 @@ def _told(posterior: Posterior, asked: Asked, folder: Path, understanding: Under
 def _leave(state: str, folder: Path) -> None:
     if state == "converged":
         return
-    again = "--resume goes on with it" if (folder / "checkpoint.npz").exists() else "see the report"
+    from ..results import CHECKPOINT
+
+    again = "--resume goes on with it" if (folder / CHECKPOINT).exists() else "see the report"
     typer.echo(f"lamina: {state.upper()}. The results are written, and marked; {again}.", err=True)
-    raise typer.Exit(INTERRUPTED if state == "interrupted" else NOT_CONVERGED)
+    raise typer.Exit(given.INTERRUPTED if state == "interrupted" else given.NOT_CONVERGED)
 
 
 def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[str, Any]:

@@ -115,6 +115,9 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.", rich_help_panel=OUTPUT)
 ]
 
+#: Exit codes: bad input (nothing is written); finished but not converged, and interrupted (written, and marked).
+BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 2, 3, 130
+
 #: How to read the table: each option with its default.
 READ: dict[str, tuple[Any, Any]] = {
     "t": (T, None),
@@ -137,6 +140,19 @@ FIT: dict[str, tuple[Any, Any]] = {
     "mean": (Trend, Mean.constant),
     "seed": (Seed, 0),
 }
+#: What it is fitted with.
+WITH: dict[str, tuple[Any, Any]] = {
+    "method": (Annotated[Method, typer.Option("--method", rich_help_panel=MODEL)], Method.mcmc),
+    "chains": (Chains, None),
+    "draws": (Draws, None),
+    "max_sweeps": (MaxSweeps, None),
+}
+
+
+def settings(*bundles: dict[str, Any]) -> dict[str, Any]:
+    """Options of ``lamina.fit`` as plain text and numbers, without those that were not given, and without the seed."""
+    given = {name: value for bundle in bundles for name, value in bundle.items() if value is not None}
+    return {name: str(one) if isinstance(one, StrEnum) else one for name, one in given.items() if name != "seed"}
 
 
 def bundled(**bundles: dict[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:

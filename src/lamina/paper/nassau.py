@@ -16,6 +16,7 @@ from .. import datasets
 from ..comparison import differences
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
+from ..intervals import interval_rates
 from ..posterior import Posterior
 from .functions import METHODS as ALL
 from .tasks import Progress
@@ -110,14 +111,6 @@ def _pairs(curves: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _interval(posterior: Posterior, seed: int) -> dict[str, Any]:
-    ends = posterior.sample_curves(INTERVAL, n=4000, seed=seed)
-    rate = 1000.0 * (ends[:, 1] - ends[:, 0]) / (INTERVAL[1] - INTERVAL[0])
-    low, high = np.quantile(rate, [0.05, 0.95])
-    return {
-        "mean": float(rate.mean()),
-        "sd": float(rate.std()),
-        "q5": float(low),
-        "q95": float(high),
-        "positive": float((rate > 0).mean()),
-        "converged": bool(posterior.diagnostics["converged"]),
-    }
+    rate = interval_rates(posterior, [INTERVAL], seed=seed, scale=1000.0).iloc[0]
+    told = {name: float(rate[name]) for name in ("mean", "sd", "q5", "q95")}
+    return {**told, "positive": float(rate["p>0"]), "converged": bool(posterior.diagnostics["converged"])}

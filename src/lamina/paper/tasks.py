@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..cores import available_cores
 from ..files import WriteError
+from ..parallel import local
 
 #: A task is told apart by what it is made of; its result is a list of rows.
 Task = tuple[str | int | float, ...]
@@ -28,26 +28,21 @@ def run(
 
     With a ``store`` (a file of JSON lines), what it holds is not done again, and every result is added to it at once.
     """
-    import joblib
-
     found = _known(store) if store else {}
     missing = [task for task in tasks if _key(task) not in found]
     done = len(tasks) - len(missing)
     if progress is not None:
         progress(done, len(tasks))
-    parallel = joblib.Parallel(n_jobs=cores or available_cores(), return_as="generator_unordered")
-    for task, rows in parallel(joblib.delayed(_named)(work, task) for task in missing):
-        found[_key(task)] = rows
+    for k, rows in local(work, missing, cores):
+        if isinstance(rows, Exception):
+            raise rows
+        found[_key(missing[k])] = rows
         done += 1
         if store:
-            _add(store, task, rows)
+            _add(store, missing[k], rows)
         if progress is not None:
             progress(done, len(tasks))
     return [row for task in tasks for row in found[_key(task)]]
-
-
-def _named(work: Callable[[Task], Rows], task: Task) -> tuple[Task, Rows]:
-    return task, work(task)
 
 
 def _key(task: Task) -> str:
