@@ -116,8 +116,6 @@ class Date:
 class SplitNormal(Date):
     """Two halves of normal densities that meet at t: for errors that differ towards smaller and larger times.
 
-    ::
-
         density(x) ∝ exp(-(x - t)² / (2 sd_before²))  for x < t,  exp(-(x - t)² / (2 sd_after²))  for x > t
 
     t: the most probable time (the mode, not the mean).
@@ -167,8 +165,6 @@ class Uniform(Date):
 @dataclass(frozen=True, init=False, repr=False)
 class StudentT(Date):
     """A Student-t density: like a normal one near t, with tails that let a date be an outlier.
-
-    ::
 
         density(x) ∝ (b + (x - t)² / (2 sd²))^-(a + 1/2)
 

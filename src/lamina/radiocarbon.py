@@ -56,12 +56,10 @@ class Radiocarbon(Date):
     the radiocarbon age μ(x), with the standard deviation s(x) = √(age_sd² + delta_r_sd² + curve_sd(x)²). With
     d = (age - delta_r - μ(x)) / s(x):
 
-    ::
-
         density(x) ∝ (b + d²/2)^-(a + 1/2) / s(x)     student=True (the default)
         density(x) ∝ exp(-d²/2) / s(x)                student=False
 
-    and zero before and after the curve, which ends in 1950 CE. Curves come from the package iosacal:
+    and zero before and after the curve; those of 2013 and 2020 end in 1950 CE. Curves come from the package iosacal:
     ``pip install "lamina[radiocarbon]"``.
 
     age, age_sd: the conventional radiocarbon age (years BP) and its laboratory error.
