@@ -22,7 +22,7 @@ FEWEST = 10
 
 def input_means(posterior: Posterior) -> Array:
     """Posterior mean of each input, shape (N,), in the record's own scale."""
-    return posterior.problem.to_user(posterior.draws.weight @ posterior.draws.tau)
+    return posterior.problem.to_user(posterior.draws.weight @ posterior.draws.tau)[posterior.problem.layer]
 
 
 def default_times(posterior: Posterior, n: int = 400) -> Array:

@@ -45,12 +45,12 @@ class Posterior:
     @property
     def record(self) -> Record:
         """What was measured."""
-        return self.problem.record
+        return self.problem.source
 
     @property
     def tau(self) -> Array:
         """Draws of the inputs, shape (draws, N)."""
-        return self.problem.to_user(self.draws.tau.astype(float))
+        return self.problem.to_user(self.draws.tau[:, self.problem.layer].astype(float))
 
     @property
     def theta(self) -> pd.DataFrame:
@@ -92,7 +92,8 @@ class Posterior:
         found = np.empty((len(self.record), 2 + len(LEVELS)))
         for first in range(0, len(found), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            tau, weight = self.problem.to_user(self.draws.tau[:, part].astype(float)), self.draws.weight
+            rows, weight = self.problem.layer[part], self.draws.weight
+            tau = self.problem.to_user(self.draws.tau[:, rows].astype(float))
             mean = weight @ tau
             found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
             found[part, 2:] = weighted_quantiles(tau, weight).T
@@ -154,14 +155,7 @@ class Posterior:
         size = len(self.draws.tau)
         if size <= MOST_DRAWS:
             return self.draws
-        keep = np.linspace(0, size - 1, MOST_DRAWS).astype(int)
-        weight = self.draws.weight[keep]
-        return Draws(
-            self.draws.tau[keep],
-            self.draws.phi[keep],
-            weight / weight.sum(),
-            extra_var=self.draws.extra_var,
-        )
+        return self.draws.taken(np.linspace(0, size - 1, MOST_DRAWS).astype(int))
 
     def _check_differentiable(self) -> None:
         curve = self.problem.kernel.stationary
@@ -172,8 +166,10 @@ class Posterior:
             )
 
     def _conflicts(self) -> list[int]:
-        shift = np.abs(self.problem.to_user(self.draws.weight @ self.draws.tau) - self.record.t)
-        return [int(i) for i in np.flatnonzero(~self.record.exact & (shift > CONFLICT * self.record.t_sd))]
+        mean = self.problem.to_user(self.draws.weight @ self.draws.tau)[self.problem.layer]
+        uncertain = self.record.dated & ~self.record.exact
+        shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
+        return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]
 
 
 def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFrame:

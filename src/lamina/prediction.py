@@ -45,7 +45,7 @@ def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Arr
         def one_part(part: slice) -> None:
             _predict_draws(
                 problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
-                problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
+                problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, part),
                 taus[part], draws.phi[part], at[order], trend, out[:, part],
             )  # fmt: skip
 
@@ -53,7 +53,7 @@ def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Arr
     else:
         for k in range(len(taus)):
             kernel, y_sd = _dense_model(problem, draws, k)
-            out[:, k] = dense.predict_pointwise(kernel, taus[k], problem.record.y, y_sd, at[order])
+            out[:, k] = dense.predict_pointwise(kernel, taus[k], problem.y, y_sd, at[order])
     back = np.argsort(order, kind="stable")
     return out[0][:, back], out[1][:, back], out[2][:, back], out[3][:, back]
 
@@ -67,7 +67,7 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     if problem.kernel.is_markov:
         _sample_draws(
             problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
-            problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
+            problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, which),
             draws.tau[which].astype(float), draws.phi[which], at[order],
             at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
         )  # fmt: skip
@@ -75,7 +75,7 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
             joint = dense.predict_joint if kernel.stationary.differentiable else dense.predict
-            mean, covariance = joint(kernel, draws.tau[d].astype(float), problem.record.y, y_sd, at[order])
+            mean, covariance = joint(kernel, draws.tau[d].astype(float), problem.y, y_sd, at[order])
             chosen = which == d
             drawn = mean + rng.standard_normal((chosen.sum(), len(mean))) @ _root(covariance).T
             curve[chosen] = drawn[:, : len(at)]
@@ -120,14 +120,22 @@ def _in_parts(n: int, work: Callable[[slice], None]) -> None:
         list(pool.map(work, parts))
 
 
-def _extra(problem: Problem, draws: Draws) -> Array:
-    return np.zeros(len(problem.record)) if draws.extra_var is None else draws.extra_var
+def _beside(problem: Problem, draws: Draws, which: Array | slice) -> tuple[Array, Array, Array]:
+    """What is to be done to the data of these draws: variance to be added (N,), shift of y and factor of its variance.
+
+    The last two have a row for each draw, or none.
+    """
+    n = len(problem.rows.t)
+    extra = np.zeros(n) if draws.extra_var is None else draws.extra_var
+    if draws.shift is None or draws.factor is None:
+        return extra, np.empty((0, n)), np.empty((0, n))
+    return extra, draws.shift[which], draws.factor[which]
 
 
 def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
     kernel = problem.kernel.with_theta(draws.phi[k, : problem.n_kernel])
-    y_var = problem.rows.y_var * math.exp(2.0 * draws.phi[k, -1]) + _extra(problem, draws)
-    return kernel, np.sqrt(y_var)
+    y_var = problem.y_var(math.exp(draws.phi[k, -1]))
+    return kernel, np.sqrt(y_var if draws.extra_var is None else y_var + draws.extra_var)
 
 
 def _root(covariance: Array) -> Array:
@@ -137,23 +145,28 @@ def _root(covariance: Array) -> Array:
 
 
 @njit(**FAST)
-def _lay_out(rows, extra_var, tau, phi, time, Z, y_var):
-    """One draw in merged time order: times, data columns and variances."""
+def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
+    """Draw s in merged time order: times, data columns and variances."""
+    extra_var, shift, factor = beside
     order = np.argsort(tau)
     in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
     for p in range(len(order)):
-        y_var[p] += extra_var[order[p]]
+        r = order[p]
+        y_var[p] += extra_var[r]
+        if len(shift) > 0:
+            Z[p, 0] += shift[s, r] - rows.shift[r]
+            y_var[p] *= factor[s, r] / rows.factor[r]
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, out):
+def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, trend, out):
     """out (4, S, M): mean and variance of f and f' for each draw."""
     offset, X, offset_rate, X_rate = trend
     N, M, C = taus.shape[1], len(at), len(columns)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
     means, covariances = np.empty((M, 2, C)), np.empty((M, 3))
     for s in range(len(taus)):
-        _lay_out(rows, extra_var, taus[s], phis[s], time, Z, y_var)
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
         there = blocks_at(blocks, factors, phis[s], 0)
         E = smooth(there, dims, columns, both, time, Z, y_var, at, means, covariances)
         _, root, whitened = integrate(E + trend_prior)
@@ -174,7 +187,7 @@ def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, extr
 
 @njit(nogil=True, cache=True, **FAST)
 def _sample_draws(
-    blocks, dims, columns, both, factors, rows, trend_prior, extra_var, taus, phis, at, trend, rng, curve, rates
+    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, trend, rng, curve, rates
 ):
     """One joint draw of f and f' for each draw of (tau, phi), trend coefficients drawn as well."""
     offset, X, offset_rate, X_rate = trend
@@ -182,7 +195,7 @@ def _sample_draws(
     time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
     beta = np.empty(C - 1)
     for s in range(len(taus)):
-        _lay_out(rows, extra_var, taus[s], phis[s], time, Z, y_var)
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
         there = blocks_at(blocks, factors, phis[s], 0)
         _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
         _, root, whitened = integrate(E + trend_prior)

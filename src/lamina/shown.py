@@ -87,7 +87,7 @@ def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
     import pandas as pd
 
     record, weight = posterior.record, posterior.draws.weight
-    tau = posterior.problem.to_user(posterior.draws.tau[:, rows].astype(float))
+    tau = posterior.problem.to_user(posterior.draws.tau[:, posterior.problem.layer[rows]].astype(float))
     mean = weight @ tau
     sd = np.sqrt(weight @ (tau - mean) ** 2)
     if inputs_as_measured(posterior):

@@ -34,6 +34,8 @@ SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
 SECONDS_A_BATCH = 0.25
 #: So many draws are watched for convergence at least, however few are wanted in the end.
 FEWEST_WATCHED = 1000
+#: What a chain keeps of each draw.
+DRAWN = ("tau", "phi", "shift", "factor")
 #: Fewer draws say nothing about convergence.
 FEWEST_DRAWS = 4
 
@@ -48,6 +50,9 @@ class Chain(ABC):
         n = len(problem.record)
         self.tau = np.empty((2 * keep, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
         self.phi = np.empty((2 * keep, len(problem.start)))
+        #: (2 keep, N), or empty: what stands for limits and outliers
+        beside = (2 * keep, n) if problem.has_renewals else (0, n)
+        self.shift, self.factor = np.zeros(beside), np.ones(beside)
 
     @abstractmethod
     def advance(self, count: int, thin: int, adapt: bool) -> None:
@@ -68,7 +73,7 @@ class Chain(ABC):
     def halve(self) -> None:
         """Keep every second draw."""
         half = self.kept // 2
-        for kept in self.tau, self.phi:
+        for kept in self.tau, self.phi, self.shift, self.factor:
             kept[:half] = kept[1 : 2 * half : 2]
         self.kept = half
 
@@ -151,7 +156,7 @@ class _Crew:
         found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
         found["of"] = np.array(self.fingerprint())
         for k, chain in enumerate(self.chains):
-            own = {"draws tau": chain.tau[: chain.kept], "draws phi": chain.phi[: chain.kept], **chain.snapshot()}
+            own = {f"draws {name}": getattr(chain, name)[: chain.kept] for name in DRAWN} | chain.snapshot()
             own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
             found |= {f"{k} {name}": values for name, values in own.items()}
         return found
@@ -159,9 +164,10 @@ class _Crew:
     def fingerprint(self) -> str:
         """Tells one record, model and set of chains from another."""
         problem, record = self.chains[0].problem, self.chains[0].problem.record
-        told = [repr(problem.kernel), problem.gaps, problem.engine, len(self.chains), self.chains[0].keep]
-        numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.rows.before, problem.free, problem.start]
-        numbers += [problem.prior_mean, problem.prior_sd]
+        told: list[Any] = [repr(problem.kernel), problem.gaps, problem.engine, problem.outliers]
+        told += [len(self.chains), self.chains[0].keep]
+        numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.free, problem.start]
+        numbers += [problem.prior_mean, problem.prior_sd, *problem.rows, problem.design.prior]
         text = json.dumps([str(one) for one in told] + [np.asarray(one, dtype=float).tolist() for one in numbers])
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -173,9 +179,10 @@ class _Crew:
             self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
             for k, chain in enumerate(self.chains):
                 own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
-                tau, phi = own.pop("draws tau"), own.pop("draws phi")
-                chain.kept = len(tau)
-                chain.tau[: len(tau)], chain.phi[: len(phi)] = tau, phi
+                for name in DRAWN:
+                    drawn = own.pop(f"draws {name}")
+                    getattr(chain, name)[: len(drawn)] = drawn
+                    chain.kept = max(chain.kept, len(drawn))
                 chain.rng.bit_generator.state = json.loads(str(own.pop("random")))
                 chain.restore(own)
         except (KeyError, ValueError, TypeError) as error:
@@ -239,15 +246,13 @@ class _Crew:
 def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draws:
     chains, problem = crew.chains, crew.chains[0].problem
     crew.look()
-    kept = min(chain.kept for chain in chains)
+    kept, drawn = min(chain.kept for chain in chains), DRAWN if problem.has_renewals else DRAWN[:2]
     if kept == 0:  # interrupted in warm-up: where the chains are is all there is
-        tau = np.stack([chain.now[0] for chain in chains])
-        phi = np.stack([chain.now[1] for chain in chains])
+        found = {name: np.stack([chain.snapshot()[name] for chain in chains]) for name in drawn}
     else:
         wanted = kept if draws >= FEWEST_WATCHED else min(kept, max(draws // len(chains), 1))
         given = np.linspace(0, kept - 1, wanted).astype(int)
-        tau = np.concatenate([chain.tau[given] for chain in chains])
-        phi = np.concatenate([chain.phi[given] for chain in chains])
+        found = {name: np.concatenate([getattr(chain, name)[given] for chain in chains]) for name in drawn}
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
         "engine": problem.engine,
@@ -269,4 +274,4 @@ def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draw
         diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))
     agreed = diagnostics["converged"]
     checkpoint = None if agreed or kept == 0 else crew.checkpoint()
-    return Draws.equal(tau, phi, chains=len(chains), diagnostics=diagnostics, checkpoint=checkpoint)
+    return Draws.equal(**found, chains=len(chains), diagnostics=diagnostics, checkpoint=checkpoint)

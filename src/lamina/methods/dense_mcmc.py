@@ -26,10 +26,10 @@ from ..kernels import Stationary
 from ..moving import MovingInverse
 from ..problem import Problem
 from ..trend import integrate
-from .chain import CHEAP_MOVES, JOINT_TARGET
+from .chain import CHEAP_MOVES
 from .coordinates import OPEN, lay, make_plan, unlay
 from .crew import Chain
-from .sweep import TARGET
+from .metropolis import JOINT_TARGET, TARGET
 from .target import log_prior, make_target
 
 Array = np.ndarray
@@ -73,9 +73,9 @@ class DenseChain(Chain):
         self.joint = np.array([i for i in [*range(problem.n_kernel), size - 1] if free[i]], dtype=np.int64)
         self.single = [i for i in (size - 3, size - 2) if free[i]]
         self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
-        self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.record.t_sd)
+        self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.scale)
         starts = self.plan.first[:-1][self.plan.kind == OPEN]
-        self.steps.gap[starts] = 0.5 * problem.record.t_sd[self.plan.rows[starts]]
+        self.steps.gap[starts] = 0.5 * problem.scale[self.plan.rows[starts]]
         self.covariance = _RunningCovariance(self.now[1][self.joint])
         self.ignored = np.empty(len(problem.record)), np.empty(size)
 
@@ -117,9 +117,9 @@ class DenseChain(Chain):
 
     def _model(self, phi: Array) -> Model | None:
         """Kernel and variances at phi; None where a parameter has left the range of numbers."""
-        y_var = self.problem.rows.y_var * math.exp(2.0 * phi[-1])
         try:
-            return Model(self.curve.with_theta(phi[: self.problem.n_kernel]), y_var)
+            curve = self.curve.with_theta(phi[: self.problem.n_kernel])
+            return Model(curve, self.problem.y_var(math.exp(phi[-1])))
         except KernelError:
             return None
 

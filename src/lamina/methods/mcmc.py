@@ -13,12 +13,15 @@ from .chain import Model, State, advance
 from .crew import Chain, Progress, room, run_until_agreed
 from .dense_mcmc import DenseChain
 from .draws import Checkpoint, Draws
+from .renewal import OUTLIERS
 from .sweep import Tuning, new_work
 
 Array = np.ndarray
 
 #: The fields of a chain's state that a checkpoint keeps; the others are room for work.
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds")
+#: And those of its rows, which change as well.
+CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular")
 #: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
 THETA_MOVES = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -58,13 +61,15 @@ class MarkovChain(Chain):
         self.model = _model(problem)
         tau, phi = self.now
         joint = self.model.joint
-        scale = np.where(problem.record.t_sd > 0, problem.record.t_sd, 1.0)
+        rows = problem.rows
+        rows = rows._replace(**{name: getattr(rows, name).copy() for name in CHANGING})
         self.state = State(
+            rows=rows,
             tau=tau,
             order=np.argsort(tau, kind="stable"),
             phi=phi,
             beta=np.zeros(q),
-            tuning=Tuning(0.5 * scale, np.full((2, n), 0.5)),
+            tuning=Tuning(0.5 * np.where(problem.record.exact, 1.0, problem.scale), np.full((2, n), 0.5)),
             mean=phi[joint].copy(),
             covariance=np.eye(len(joint)) * 0.05,
             root=np.eye(len(joint)) * 0.2,
@@ -83,16 +88,17 @@ class MarkovChain(Chain):
         room = slice(0, 0) if adapt else slice(first, first + count)
         stride = count * thin + 1 if adapt else thin
         advance(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), problem.rows, self.model,
+            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model,
             self.state, count * thin, stride, THETA_MOVES, adapt, self.rng,
-            self.tau[room], self.phi[room],
+            self.tau[room], self.phi[room], self.shift[room], self.factor[room],
         )  # fmt: skip
         if not adapt:
             self.kept += count
 
     def snapshot(self) -> dict[str, Array]:
         state = self.state
-        return {name: getattr(state, name) for name in KEPT} | state.tuning._asdict()
+        changing = {name: getattr(state.rows, name) for name in CHANGING}
+        return {name: getattr(state, name) for name in KEPT} | state.tuning._asdict() | changing
 
     def restore(self, arrays: dict[str, Array]) -> None:
         for name, here in self.snapshot().items():
@@ -113,10 +119,11 @@ def _model(problem: Problem) -> Model:
         prior_sd=problem.prior_sd,
         joint=np.array([i for i in candidates if free[i]], dtype=np.int64),
         alpha_free=bool(free[-3]),
-        spread=bool(free[-3] and not (problem.record.exact & (problem.rows.sequence >= 0)).any()),
+        spread=bool(free[-3] and not problem.has_pinned_gaps),
         t_scale_free=bool(free[-2]),
         gap_power=plain.power,
         gap_span=plain.per_gap,
         gamma=problem.gaps == "gamma",
         floor=problem.floor,
+        outliers=OUTLIERS[problem.outliers],
     )
