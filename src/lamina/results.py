@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import __version__, axes, plots, report
-from .files import WriteError, make_folder, replacing, write_text
+from .files import WriteError, check_empty, make_folder, replacing, write_text
 from .grid import default_times
 from .intervals import interval_rates
 from .shown import has_rate
@@ -45,14 +45,17 @@ class Asked:
     seed: int = 0
     settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, as run.json tells them
     table: str = ""  #: name of the table or of the embedded record
+    warnings: Sequence[str] = ()  #: beside those of the table
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
-    """A folder that can take results. Raises WriteError if it holds some already, unless ``force``."""
+    """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
     there = [name for name in FILES if (path / name).exists()]
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
+    if not force:
+        check_empty(path)
     return make_folder(path)
 
 
@@ -80,7 +83,8 @@ def write(
     reporting = time.perf_counter()
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
-        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table, **drawn_tables,
+        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
+        warnings=asked.warnings, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
@@ -173,7 +177,7 @@ def describe(
         "units": {"time": posterior.record.t_unit, "curve": posterior.record.y_unit, "rate": _rate_unit(posterior)},
         "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
-        "warnings": [] if understanding is None else list(understanding.warnings),
+        "warnings": [*(() if understanding is None else understanding.warnings), *asked.warnings],
         "diagnostics": told,
         "seconds": seconds,
     }

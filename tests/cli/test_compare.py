@@ -46,6 +46,12 @@ def test_what_is_there_is_not_overwritten(tmp_path):
     assert "holds compare.csv already" in done.stderr
 
 
+def test_files_of_others_are_not_mixed_with_a_comparison(tmp_path):
+    done = lamina("compare", write_table(tmp_path), "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "is not empty: it holds core.csv" in done.stderr
+
+
 def test_two_equal_curves_do_not_differ(tmp_path):
     curve = pd.DataFrame({"mean": [1.0, 2.0], "sd": [0.5, 0.1]})
     assert differences({"a": curve, "b": curve})[["difference", "divergence"]].to_numpy() == pytest.approx(0.0)

@@ -337,16 +337,20 @@ BAD = {
         ['core.csv, column "site": there is no "C", but "A", "B"', "correct the site"],
     ),
     "site without sites": (GOOD, {"site": "C"}, ["core.csv: no column names sites", "--sequence"]),
-    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: a sheet is asked for", "leave the option sheet out"]),
-    "negative number for all errors": (GOOD, {"y_sd": "-1"}, ["core.csv: y_sd is -1", "above 0"]),
-    "unknown number of sigmas": (GOOD, {"t_sigma": 3}, ["option t_sigma: found 3; give 1 or 2."]),
-    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale: found 'B2K'; give BP or CE."]),
+    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: a sheet is asked for", "leave out --sheet"]),
+    "negative number for all errors": (
+        GOOD,
+        {"y_sd": "-1"},
+        ["core.csv: --y-sd -1 (y_sd= in Python) is no standard deviation", "above 0"],
+    ),
+    "unknown number of sigmas": (GOOD, {"t_sigma": 3}, ["option t_sigma (--t-sigma): found 3; give 1 or 2."]),
+    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale (--scale): found 'B2K'; give BP or CE."]),
     "unknown direction": (
         GOOD,
         {"order_direction": "up"},
-        ["option order_direction: found 'up'; give increasing or decreasing."],
+        ["option order_direction (--order-direction): found 'up'; give increasing or decreasing."],
     ),
-    "option that is no text": (GOOD, {"order": 3}, ["option order: found 3; give text"]),
+    "option that is no text": (GOOD, {"order": 3}, ["option order (--order): found 3; give text"]),
     "unknown option": (GOOD, {"colour": "red"}, ["option colour: there is none of this name; choose from t, t_sd"]),
 }
 

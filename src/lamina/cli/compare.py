@@ -36,7 +36,7 @@ def compare(
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..comparison import differences
-    from ..files import WriteError, make_folder, replacing, write_text
+    from ..files import WriteError, check_empty, make_folder, replacing, write_text
     from ..grid import default_times
     from ..plots import compare as draw
     from ..tables import Options, read
@@ -50,6 +50,8 @@ def compare(
     there = [name for name in ("compare.csv", "curves.csv", "compare.png") if (folder / name).exists()]
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")
+    if not force:
+        check_empty(folder)
     make_folder(folder)
     if not quiet:
         typer.echo(understanding.describe() + "\n")

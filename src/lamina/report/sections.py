@@ -26,7 +26,7 @@ class Run:
     table_name: str | None
 
 
-def write(page: Page, content: Content, run: Run, understanding: Understanding | None) -> str:
+def write(page: Page, content: Content, run: Run, understanding: Understanding | None, warnings: Sequence[str]) -> str:
     """Write all sections to the page; returns its title."""
     sections: list[tuple[str, str, Callable[[], None]]] = [
         ("rate", "Rate of change", lambda: _rate(page, content)),
@@ -35,12 +35,12 @@ def write(page: Page, content: Content, run: Run, understanding: Understanding |
         ("parameters", "Parameters", lambda: _parameters(page, content)),
         ("intervals", "Rates over intervals", lambda: _intervals(page, content)),
         ("trust", "Convergence and conflicts", lambda: _trust(page, content)),
-        ("table", "How the table was understood", lambda: _table(page, understanding)),
+        ("table", "How the table was understood", lambda: _table(page, understanding, warnings)),
         ("methods", "Methods, ready to paste", lambda: _methods(page, content, run)),
         ("again", "Run it again", lambda: _again(page, content, run)),
     ]
     title = _title(content, run)
-    _top(page, content, title, [(anchor, heading) for anchor, heading, _ in sections])
+    _top(page, content, title, [(anchor, heading) for anchor, heading, _ in sections], len(warnings))
     for anchor, heading, put in sections:
         page.heading(heading, anchor)
         put()
@@ -53,11 +53,13 @@ def _title(content: Content, run: Run) -> str:
     return f"{record.y_name} from {run.table_name}" if run.table_name else f"{record.y_name} against {record.t_name}"
 
 
-def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, str]]) -> None:
+def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, str]], warnings: int) -> None:
     page.raw(f"<h1>{escape(title)}</h1>")
     verdicts = "".join(
         f"<li{'' if good else ' class=bad'}>{escape(text)}</li>" for text, good in answer.badges(content)
     )
+    if warnings:
+        verdicts += f'<li class=bad><a href="#table">{count(warnings, "warning")} about the data</a></li>'
     page.raw(f'<ul class="badges">{verdicts}</ul>')
     warning = answer.banner(content)
     if warning:
@@ -257,13 +259,13 @@ def _trust(page: Page, content: Content) -> None:
     page.items(lines)
 
 
-def _table(page: Page, understanding: Understanding | None) -> None:
-    if understanding is None:
-        page.paragraph(["The record was given in Python, not read from a table."])
-        return
-    if understanding.warnings:
+def _table(page: Page, understanding: Understanding | None, warnings: Sequence[str]) -> None:
+    if warnings:
         page.subheading("Please look at this")
-        page.items(understanding.warnings)
+        page.items(warnings)
+    if understanding is None:
+        page.paragraph(["The record was given in Python or is embedded in lamina; it was not read from a table."])
+        return
     page.table(["what", "understood as", "why"], [[str(cell) for cell in fact] for fact in understanding.facts], 3)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from .excel import read_excel
 from .headers import Header, parse, squash
 from .options import Options
-from .problems import Faults, problem
+from .problems import Faults, option, problem
 from .text import CHUNK, Rows, read_text, refuse_other_files, too_large
 
 _HEADER_WITHIN = 30
@@ -45,7 +45,7 @@ def read_grid(path: Path, options: Options) -> Grid:
     excel = path.suffix.lower() in (".xlsx", ".xlsm")
     rows = read_excel(path, data, options.sheet) if excel else read_text(path, data)
     if options.sheet is not None and not excel:
-        raise problem(path, "a sheet is asked for, but this is no .xlsx file", "leave the option sheet out")
+        raise problem(path, "a sheet is asked for, but this is no .xlsx file", f"leave out {option('sheet', 'NAME')}")
     if max(map(len, rows.cells)) > _WIDEST:
         raise problem(path, f"there are more than {_WIDEST} columns", "give a table with one row per measurement")
     named = user_names(options)

@@ -168,7 +168,7 @@ def _compare_with_rows(
             raise problem(
                 grid.path,
                 "the order of the rows is asked for, but here the depths turn back",
-                "leave the option order out to order by depth, or correct the depth",
+                f"leave out {option('order', 'rows')} to order by depth, or correct the depth",
                 line,
                 depth.text,
             )

@@ -45,11 +45,13 @@ def read(path: str | PathLike[str], options: Options | None = None) -> Understan
 def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, Understanding | TableError]:
     """Read one table as several, one for each value of the column ``by``, in the order in which they first appear.
 
-    A part that cannot be used has its error in place of what was understood. Raises TableError if the table as a whole
-    cannot be read, or a row has no value there.
+    With the option ``site``, only the rows of that site are split. A part that cannot be used has its error in place of
+    what was understood. Raises TableError if the table as a whole cannot be read, or a row has no value there.
     """
     options = options or Options()
     whole = read_grid(Path(path), options)
+    if options.site is not None:
+        whole = whole.keep(rows_of_site(whole, assign(whole, options), options, Notes()))
     header = must_be_named(whole, by, option("by", "COLUMN"))
     rows: dict[str, list[int]] = {}
     for i, name in enumerate(whole.column(header)):

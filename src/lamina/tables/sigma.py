@@ -181,7 +181,8 @@ def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> 
 
 def _constant(grid: Grid, role: str, given: float, options: Options, notes: Notes) -> NDArray[np.float64]:
     if not np.isfinite(given) or given < 0.0 or (role == "y" and given == 0.0):
-        raise problem(grid.path, f"{role}_sd is {given:g}", "give a standard deviation, a number above 0")
+        found = option(f"{role}_sd", f"{given:g}")
+        raise problem(grid.path, f"{found} is no standard deviation", "give a number above 0")
     number: int = getattr(options, f"{role}_sigma") or 1
     notes.fact(f"{_NAMES[role]} error", f"{given:g} in all rows", f"you said so, {number} sigma")
     return np.full(len(grid.cells), given / number)
