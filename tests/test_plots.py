@@ -242,12 +242,29 @@ def test_the_time_axis_holds_curve_and_boxes_but_not_those_of_rows_without_a_dat
 def test_compared_fits_are_drawn_in_one_figure():
     posteriors = {name: fits.posterior(name) for name in ("gp", "mcmc")}
     figure = plots.compare(posteriors)
-    (ax,) = figure.axes
+    top, below = figure.axes
     at = default_times(posteriors["gp"])
-    for name, posterior in posteriors.items():
-        (mean,) = [line for line in ax.lines if line.get_label() == f"{name}, 95 %"]
-        np.testing.assert_array_equal(mean.get_ydata(), posterior.curve(at)["mean"])
+    curves = {name: posterior.curve(at) for name, posterior in posteriors.items()}
+    for name, curve in curves.items():
+        (mean,) = [line for line in top.lines if line.get_label() == name]
+        np.testing.assert_array_equal(mean.get_ydata(), curve["mean"])
+    assert below.get_title() == "gp less mcmc"
+    found = [line.get_ydata() for line in below.lines if len(line.get_ydata()) == len(at)]
+    for line, column in zip(found, ("q2.5", "q97.5", "mean"), strict=True):
+        np.testing.assert_array_equal(line, curves["gp"][column] - curves["mcmc"]["mean"])
     assert drawn(figure)
+
+
+def test_compared_fits_differ_in_colour_and_in_style():
+    names = ("gp", "nigp", "npv", "mcmc", "nuts")
+    figure = plots.compare({name: fits.posterior(name) for name in names})
+    top, *panels = figure.axes
+    lines = [line for line in top.lines if line.get_label() in names]
+    assert len({line.get_color() for line in lines}) == len(names)
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(names)
+    assert [panel.get_title() for panel in panels] == [f"{name} less mcmc" for name in ("gp", "nigp", "npv", "nuts")]
+    without = plots.compare({name: fits.posterior(name) for name in ("nigp", "gp")})
+    assert [panel.get_title() for panel in without.axes[1:]] == ["nigp less gp"]
 
 
 def test_importing_plots_imports_and_changes_nothing_of_matplotlib():

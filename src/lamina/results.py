@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import __version__, axes, plots, report
+from .dictionary import columns_text, rate_unit
 from .files import WriteError, check_empty, make_folder, replacing, write_text
 from .grid import default_times
 from .intervals import interval_rates
@@ -31,8 +32,9 @@ CHECKPOINT = "checkpoint.npz"
 #: Joint draws of the curve hold about so many numbers at once.
 MOST_NUMBERS = 100_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
-FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", "posterior.nc", *FIGURES, "report.html",
-         CHECKPOINT, RUN)  # fmt: skip
+COLUMNS = "columns.txt"
+FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", COLUMNS, "posterior.nc", *FIGURES,
+         "report.html", CHECKPOINT, RUN)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def write(
     tables = _tables(posterior, default_times(posterior))
     rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
+    write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
     if figures:
@@ -174,20 +177,17 @@ def describe(
         "settings": asked.settings,
         "state": state(posterior),
         "rows": len(posterior.record),
-        "units": {"time": posterior.record.t_unit, "curve": posterior.record.y_unit, "rate": _rate_unit(posterior)},
+        "units": {
+            "time": posterior.record.t_unit,
+            "curve": posterior.record.y_unit,
+            "rate": rate_unit(posterior.record),
+        },
         "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
         "warnings": [*(() if understanding is None else understanding.warnings), *asked.warnings],
         "diagnostics": told,
         "seconds": seconds,
     }
-
-
-def _rate_unit(posterior: Posterior) -> str:
-    """The unit of rate.csv and intervals.csv."""
-    record, shown = posterior.record, axes.describe(posterior.record)
-    step = shown.duration.removesuffix("s") or "unit of time"
-    return f"{record.y_unit or '1'}/{step}, forward in time"
 
 
 def read_checkpoint(folder: Path) -> dict[str, Any] | None:

@@ -15,8 +15,8 @@ import lamina as library
 from lamina import results
 from lamina.intervals import interval_rates
 
-WRITTEN = {"curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png", "figure.pdf",
-           "figure.svg", "report.html", "run.json"}  # fmt: skip
+WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
+           "figure.pdf", "figure.svg", "report.html", "run.json"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,19 @@ def test_the_tables_are_those_of_the_posterior(finished):
     intervals = pd.read_csv(out / "intervals.csv")
     expected = interval_rates(posterior, [(0, 400), (400, 900)], scale=-1.0)
     pd.testing.assert_frame_equal(intervals, expected, check_dtype=False, rtol=1e-8)
+
+
+def test_columns_txt_tells_each_column_and_its_unit(finished):
+    out, _ = finished
+    parts = (out / "columns.txt").read_text().split("\n\n")[1:]
+    told = {part.partition(":")[0]: part for part in parts}
+    for name in "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv":
+        for column in pd.read_csv(out / name).columns:
+            assert column.startswith("q") or f"\n  {column} " in told[name]
+    assert "sd              standard deviation (1 sigma) of the curve, in m\n" in told["curve.csv"]
+    assert "mean            mean of the rate, in m/year, forward in time" in told["rate.csv"]
+    assert "t               reported input, Age, in cal a BP" in told["inputs.csv"]
+    assert "length  length scale, in years" in told["theta.csv"]
 
 
 def test_run_json_tells_how_it_was_made(finished):

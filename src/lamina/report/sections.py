@@ -174,29 +174,35 @@ def _parameters(page: Page, content: Content) -> None:
     if not len(content.theta):
         page.paragraph(["All parameters were given; there was none to learn."])
         return
-    point = bool((content.theta["sd"] == 0.0).all())
+    point = bool((content.theta["sd"] == 0.0).all())  # a method that maximises has one value and no interval
     lines = []
     for one in content.theta.to_dict("records"):
         said, unit = methods.meaning(content, one["name"])
         prior = f"{number(one['prior_median'])} ({number(one['prior_low'])} to {number(one['prior_high'])})"
         found = [number(one["mean"], 4)]
-        if not point:
+        if not point and one["sd"] == 0.0:
+            found.append("estimate, no interval")
+        elif not point:
             found = [with_sd(one["mean"], one["sd"]), f"{number(one['q2.5'])} to {number(one['q97.5'])}"]
         extra = [] if point else [f"{one['r_hat']:.3f}" if one["r_hat"] > 0 else "–", number(one["ess"], 3)]
         lines.append([one["name"], said, unit, *found, prior, *extra])
-    found_head = ["best value"] if point else ["mean ± sd", "95 %"]
+    found_head = ["estimate, no interval"] if point else ["mean ± sd", "95 %"]
     extra_head = [] if point else ["R-hat", "effective draws"]
     page.table(["parameter", "what it is", "unit", *found_head, "prior median (68 %)", *extra_head], lines, 3)
     page.raw('<div class="many">')
     for name in content.theta["name"]:
         said = methods.meaning(content, name)[0]
         page.figure(
-            f"parameter-{name}", figures.parameter(content, name), f"Prior and posterior of the {said}.", size="small"
+            f"parameter-{name}",
+            figures.parameter(content, name),
+            f"Prior and {'estimate' if point else 'posterior'} of the {said}.",
+            size="small",
         )
     page.raw("</div>")
-    page.paragraph(
-        ["Where the posterior looks like the prior (dotted), the data say little about that parameter."], "caption"
-    )
+    caption = "Where the posterior looks like the prior (dotted), the data say little about that parameter."
+    if point:
+        caption = "The line is the estimate, the dotted curve its prior. This method does not tell how uncertain it is."
+    page.paragraph([caption], "caption")
 
 
 def _intervals(page: Page, content: Content) -> None:
