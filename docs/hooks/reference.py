@@ -1,8 +1,8 @@
 """Fills in what is generated: options of commands, the Python reference, the changelog.
 
 When the site is built, ``<!-- api: fit -->`` in a page becomes the signature and docstring of ``lamina.fit``, and the
-changelog is the file at the root. The options of commands stand in commands.md itself, so that it can be read as a file:
-``python docs/hooks/reference.py`` writes those of ``lamina fit``, as its ``--help`` shows them, between
+changelog is the file at the root. The options of commands stand in commands.md itself, so that it can be read as a
+file: ``python docs/hooks/reference.py`` writes those of ``lamina fit``, as its ``--help`` shows them, between
 ``<!-- options: fit -->`` and ``<!-- end -->``, and a test tells when they are out of date.
 """
 
@@ -92,7 +92,7 @@ def options(names: list[str]) -> str:
     if READING in panels and names != ["check"]:
         del panels[READING]
         panels["Output"].append(("", "How to read the table: the options of [`lamina check`](#lamina-check).", ""))
-    usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```\n"
+    usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```"
     return "\n\n".join([inspect.getdoc(found) or "", usage, *(table(*panel) for panel in panels.items())])
 
 

@@ -157,7 +157,9 @@ Interval = Annotated[
     list[str] | None,
     typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the results of another run.", rich_help_panel=OUTPUT)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite another run, or write beside other files.", rich_help_panel=OUTPUT)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.", rich_help_panel=OUTPUT)
