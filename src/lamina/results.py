@@ -76,6 +76,9 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
+    if (folder / RUN).is_file():  # tables of the run before that this one may not have
+        for name in "rate.csv", "intervals.csv":
+            (folder / name).unlink(missing_ok=True)
     rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     write_text(folder / COLUMNS, columns_text(posterior, folder))

@@ -201,6 +201,16 @@ def test_another_run_is_not_overwritten_without_force(tmp_path):
     assert lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1", "--force", "--quiet").exit_code == 0
 
 
+def test_tables_of_the_run_before_do_not_stay(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    common = ("fit", table, "--out", out, "--method", "gp", "--quiet")
+    assert lamina(*common, "--interval", "0:400").exit_code == 0
+    assert {"rate.csv", "intervals.csv"} <= set(os.listdir(out))
+    assert lamina(*common, "--kernel", "matern12", "--force").exit_code == 0
+    assert set(os.listdir(out)) == WRITTEN - {"rate.csv"}
+    assert "rate.csv" not in (out / "columns.txt").read_text()
+
+
 def test_times_far_beyond_the_data_are_warned_of(tmp_path):
     done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out", "--method", "gp", "--interval", "0:5000",
                   "--at", "0:3000:1000")  # fmt: skip
