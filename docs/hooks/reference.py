@@ -195,6 +195,7 @@ def _argument(parameter: inspect.Parameter) -> str:
 def _annotation(given: Any) -> str:
     if given == ArrayLike:
         return "ArrayLike"
+    given = getattr(given, "__forward_arg__", given)  # of a field of a named tuple
     text = str(given) if isinstance(given, str) else str(inspect.formatannotation(given))
     return re.sub(r"\b(?:lamina|collections|typing|os|pathlib)(?:\.\w+)*\.(\w+)", r"\1", text)
 
