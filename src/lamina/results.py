@@ -185,7 +185,7 @@ def describe(
             "curve": posterior.record.y_unit,
             "rate": rate_unit(posterior.record),
         },
-        "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
+        "time_runs": axes.describe(posterior.record).runs or "not known",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
         "warnings": [*(() if understanding is None else understanding.warnings), *asked.warnings],
         "diagnostics": told,
