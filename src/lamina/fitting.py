@@ -135,7 +135,7 @@ def prepare(
         names = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
         raise RecordError(
             f"the record has {measured} rows with a value, too few to learn the kernel's parameters: give at least "
-            f"{FEWEST_ROWS}, or fix them: fixed={{{names}}}."
+            f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
     return run, problem
 

@@ -1,5 +1,7 @@
 """Errors to standard deviations: 1 or 2 sigma, upper and lower errors, upper and lower limits."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,7 +10,10 @@ from .grid import Grid
 from .headers import Header
 from .numbers import values
 from .options import Options
-from .problems import TableError, listing, name_lines, option, problem, quote
+from .problems import Faults, TableError, listing, name_lines, option, problem, quote
+from .units import factor
+
+Column = Callable[[Header], NDArray[np.float64]]
 
 _NAMES = {"t": "input", "y": "output"}
 #: Upper and lower errors that differ by less than this part of their mean count as one.
@@ -18,36 +23,60 @@ _ALIKE = 0.2
 def standard_deviations(
     grid: Grid,
     role: str,
+    of: Header,
     centre: NDArray[np.float64],
     columns: list[Header],
     options: Options,
     comma: bool,
     notes: Notes,
+    faults: Faults,
 ) -> NDArray[np.float64]:
-    """The standard deviation of each row's input or output, shape (rows,). Raises TableError."""
+    """The standard deviation of each row's input or output, shape (rows,), in the unit of its column `of`.
+
+    Cells that cannot be used are added to the faults. Raises TableError if the columns cannot.
+    """
     given = getattr(options, f"{role}_sd")
     if not columns:
         if given is None:
             raise _no_errors(grid, role)
         return _constant(grid, role, float(given), options, notes)
+    factors = {header.index: factor(grid, role, of, header) for header in columns}
+    _note_units(role, of, [header for header in columns if factors[header.index] != 1.0], notes)
+
+    def column(header: Header) -> NDArray[np.float64]:
+        return factors[header.index] * values(grid, header, comma, "error", faults)
+
+    limits = False
     single, upper, lower = _sides(columns)
     if len(single) == 1 and bool(upper) != bool(lower):
         # "Age-2s" beside "Age +2s": the hyphen was meant as a sign.
         upper, lower, single = upper or single, lower or single, []
     if single:
-        sd, of = _symmetric(grid, role, single, comma), single[:1]
+        sd, used = _symmetric(grid, role, single, column, faults), single[0]
         same = ", like all of its names" if len(single) > 1 else ""
-        notes.fact(f"{_NAMES[role]} error", f"the column {quote(of[0].text)}", f"the same on both sides{same}")
+        notes.fact(f"{_NAMES[role]} error", f"the column {quote(used.text)}", f"the same on both sides{same}")
     elif upper and lower:
-        sd, of = _pair(grid, role, centre, _one(grid, role, upper), _one(grid, role, lower), comma, notes)
+        used = _one(grid, role, upper)
+        sd, limits = _pair(grid, role, centre, used, _one(grid, role, lower), column, notes, faults)
     else:
-        side = _one(grid, role, upper or lower)
+        used = _one(grid, role, upper or lower)
         notes.warn(
-            f"only one side of the error of the {_NAMES[role]} is given, in {quote(side.text)}; it is used for both."
+            f"only one side of the error of the {_NAMES[role]} is given, in {quote(used.text)}; it is used for both."
         )
-        sd, of = _magnitude(grid, side, values(grid, side, comma, "error")), [side]
-    number = _sigma(role, of, options, notes)
-    return _checked(grid, role, sd / number, of)
+        sd = _magnitude(used, column(used))
+        _note_negative(grid, sd, used, faults)
+    if role == "y":
+        _note_zero(grid, sd, used, faults)
+    return sd / _sigma(role, used, limits, options, notes)
+
+
+def _note_units(role: str, of: Header, columns: list[Header], notes: Notes) -> None:
+    for header in columns:
+        notes.fact(
+            f"{_NAMES[role]} error unit",
+            f"{header.unit}, turned into {of.unit}",
+            f"the headers {quote(header.text)} and {quote(of.text)} say so",
+        )
 
 
 def _sides(columns: list[Header]) -> tuple[list[Header], list[Header], list[Header]]:
@@ -70,25 +99,34 @@ def _ambiguous(grid: Grid, role: str, columns: list[Header]) -> TableError:
     )
 
 
-def _symmetric(grid: Grid, role: str, columns: list[Header], comma: bool) -> NDArray[np.float64]:
+def _symmetric(grid: Grid, role: str, columns: list[Header], column: Column, faults: Faults) -> NDArray[np.float64]:
     """One error for both sides. Several columns will do if they say the same, as 1 and 2 sigma may."""
-    first = values(grid, columns[0], comma, "error")
+    first = column(columns[0])
     for other in columns[1:]:
-        again = values(grid, other, comma, "error") * (columns[0].sigma or 1) / (other.sigma or 1)
-        if not np.allclose(first, again, rtol=0.01, atol=0.0):
+        again = column(other) * (columns[0].sigma or 1) / (other.sigma or 1)
+        known = np.isfinite(first + again)
+        if not np.allclose(first[known], again[known], rtol=0.01, atol=0.0):
             raise _ambiguous(grid, role, columns)
+    _note_negative(grid, first, columns[0], faults)
     return first
 
 
-def _magnitude(grid: Grid, header: Header, column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _magnitude(header: Header, column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lower errors may be written with their sign, all of them."""
-    return -column if header.side == "low" and header.says_error and (column <= 0.0).all() else column
+    return -column if header.side == "low" and header.says_error and not (column > 0.0).any() else column
 
 
 def _pair(
-    grid: Grid, role: str, centre: NDArray[np.float64], upper: Header, lower: Header, comma: bool, notes: Notes
-) -> tuple[NDArray[np.float64], list[Header]]:
-    """Half of what upper and lower errors, or limits, span."""
+    grid: Grid,
+    role: str,
+    centre: NDArray[np.float64],
+    upper: Header,
+    lower: Header,
+    column: Column,
+    notes: Notes,
+    faults: Faults,
+) -> tuple[NDArray[np.float64], bool]:
+    """Half of what upper and lower errors, or limits, span; and whether they are limits."""
     if upper.sigma != lower.sigma:
         raise problem(
             grid.path,
@@ -96,12 +134,12 @@ def _pair(
             "correct the headers, or give one error column",
             grid.header_line,
         )
-    up, low = (values(grid, h, comma, "error") for h in (upper, lower))
+    up, low = column(upper), column(lower)
     if not (upper.says_error or lower.says_error) and _are_limits(centre, up, low):
-        return _limits(grid, role, centre, up, low, [upper, lower], notes), [upper, lower]
-    up, low = up, _magnitude(grid, lower, low)
-    for header, column in (upper, up), (lower, low):
-        _refuse_negative(grid, column, [header])
+        return _limits(grid, role, centre, up, low, [upper, lower], notes, faults), True
+    low = _magnitude(lower, low)
+    _note_negative(grid, up, upper, faults)
+    _note_negative(grid, low, lower, faults)
     mean = (up + low) / 2.0
     uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * mean)
     name = _NAMES[role]
@@ -112,13 +150,13 @@ def _pair(
         )
     how = "equal on both sides" if np.array_equal(up, low) else "the mean of upper and lower"
     notes.fact(f"{name} error", f"columns {listing([upper.text, lower.text])}", how)
-    return mean, [upper, lower]
+    return mean, False
 
 
 def _are_limits(centre: NDArray[np.float64], up: NDArray[np.float64], low: NDArray[np.float64]) -> bool:
     """Whether the columns are limits: in most rows the value lies between them (or would, if they were swapped)."""
     inside = (np.minimum(up, low) <= centre) & (centre <= np.maximum(up, low))
-    return bool(inside.mean() > 0.5)
+    return bool(inside.sum() > 0.5 * np.isfinite(centre + up + low).sum())
 
 
 def _limits(
@@ -129,27 +167,24 @@ def _limits(
     low: NDArray[np.float64],
     columns: list[Header],
     notes: Notes,
+    faults: Faults,
 ) -> NDArray[np.float64]:
-    swapped = np.flatnonzero(up < low)
     older = any(word in columns[0].text.lower() for word in ("old", "bottom"))
-    if swapped.size and not (older and swapped.size == up.size):
-        i = int(swapped[0])
-        found = f"the upper limit {up[i]:g} is below the lower limit {low[i]:g}"
-        raise problem(grid.path, found, "swap the two", grid.lines[i], columns[0].text)
-    outside = np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low)))
-    if outside.size:
-        i = int(outside[0])
+    if not older or (up > low).any():
+        for i in np.flatnonzero(up < low):
+            found = f"the upper limit {up[i]:g} is below the lower limit {low[i]:g}"
+            faults.add(found, "swap the two", grid.lines[i], columns[0].text)
+    for i in np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low))):
         found = f"the value {centre[i]:g} is not between its limits {low[i]:g} and {up[i]:g}"
-        raise problem(grid.path, found, "correct the row", grid.lines[i], columns[0].text)
+        faults.add(found, "correct the row", grid.lines[i], columns[0].text)
     notes.fact(f"{_NAMES[role]} error", f"columns {listing(h.text for h in columns)}", "half of the range they span")
     return np.abs(up - low) / 2.0
 
 
-def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> int:
-    """1 or 2, and why."""
-    name, header = f"{_NAMES[role]} sigma", columns[0]
+def _sigma(role: str, header: Header, limits: bool, options: Options, notes: Notes) -> int:
+    """1 or 2, and why. `limits`: the error is half of the range of limits."""
+    name = f"{_NAMES[role]} sigma"
     chosen: int | None = getattr(options, f"{role}_sigma")
-    limits = header.side is not None and not any(h.says_error for h in columns)
     if chosen is not None:
         contrary = header.sigma is not None and header.sigma != chosen
         notes.fact(name, f"{chosen} sigma", "you said so" + (f", against {quote(header.text)}" if contrary else ""))
@@ -168,26 +203,23 @@ def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> 
 
 def _constant(grid: Grid, role: str, given: float, options: Options, notes: Notes) -> NDArray[np.float64]:
     if not np.isfinite(given) or given < 0.0 or (role == "y" and given == 0.0):
-        raise problem(grid.path, f"{role}_sd is {given:g}", "give a standard deviation, a number above 0")
+        found = option(f"{role}_sd", f"{given:g}")
+        raise problem(grid.path, f"{found} is no standard deviation", "give a number above 0")
     number: int = getattr(options, f"{role}_sigma") or 1
     notes.fact(f"{_NAMES[role]} error", f"{given:g} in all rows", f"you said so, {number} sigma")
     return np.full(len(grid.cells), given / number)
 
 
-def _checked(grid: Grid, role: str, sd: NDArray[np.float64], columns: list[Header]) -> NDArray[np.float64]:
-    _refuse_negative(grid, sd, columns)
-    zero = np.flatnonzero(sd == 0.0)
-    if role == "y" and zero.size:
-        lines = [grid.lines[i] for i in zero]
-        do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
-        raise problem(grid.path, "the error of the output is 0", do, lines, columns[0].text)
-    return sd
+def _note_zero(grid: Grid, column: NDArray[np.float64], header: Header, faults: Faults) -> None:
+    do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
+    for i in np.flatnonzero(column == 0.0):
+        faults.add("the error of the output is 0", do, grid.lines[i], header.text)
 
 
-def _refuse_negative(grid: Grid, column: NDArray[np.float64], columns: list[Header]) -> None:
-    for i in np.flatnonzero(column < 0.0)[:1]:
-        found = f"the error is negative ({quote(grid.cells[i][columns[0].index])})"
-        raise problem(grid.path, found, "give errors without sign", grid.lines[i], columns[0].text)
+def _note_negative(grid: Grid, column: NDArray[np.float64], header: Header, faults: Faults) -> None:
+    for i in np.flatnonzero(column < 0.0):
+        found = f"the error is negative ({quote(grid.cells[i][header.index])})"
+        faults.add(found, "give errors without sign", grid.lines[i], header.text)
 
 
 def _no_errors(grid: Grid, role: str) -> TableError:
