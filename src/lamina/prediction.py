@@ -84,6 +84,18 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     return curve[:, back], rates[:, back]
 
 
+def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
+    """Mean and variance of each regression coefficient (trend terms as laid out in ``Design``, offsets), for each draw:
+    two arrays (S, q). On the Markov engine only.
+    """
+    out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
+    _coefficients(
+        problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
+        _beside(problem, draws, slice(None)), draws.tau.astype(float), draws.phi, out,
+    )  # fmt: skip
+    return out[0], out[1]
+
+
 def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float, ...] = LEVELS) -> Array:
     """Quantiles of sum_s weight_s N(mean_s, sd_s²), shape (M, L), from mean and sd (S, M)."""
     from scipy.special import ndtri
@@ -183,6 +195,23 @@ def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, besi
                     var += spread * spread
                 out[2 * k, s, j] = mean
                 out[2 * k + 1, s, j] = var
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _coefficients(blocks, dims, columns, factors, rows, trend_prior, beside, taus, phis, out):
+    """out (2, S, q): mean and variance of the coefficients for each draw."""
+    N, C = taus.shape[1], len(columns)
+    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
+    for s in range(len(taus)):
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
+        _, E = log_likelihood_terms(blocks_at(blocks, factors, phis[s], 0), dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        for i in range(C - 1):
+            mean, var = 0.0, 0.0
+            for k in range(C - 1):
+                mean += root[k, i] * whitened[k]
+                var += root[k, i] * root[k, i]
+            out[0, s, i], out[1, s, i] = mean, var
 
 
 @njit(nogil=True, cache=True, **FAST)

@@ -14,7 +14,7 @@ from ..grid import default_times, input_means
 from ..intervals import interval_rates
 from ..prediction import weighted_quantiles
 from ..residuals import residuals
-from ..shown import evenly, has_rate, inputs_as_measured, moved
+from ..shown import drawn_rows, evenly, has_rate, inputs_as_measured, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Content:
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows: ``lamina.shown.moved``
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
     residuals: pd.DataFrame  #: of these rows
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
@@ -88,7 +88,7 @@ def compute(
     if has_rate(posterior):
         rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
     n = len(posterior.record)
-    rows = evenly(n, MOST_ROWS)
+    rows = drawn_rows(posterior.record, MOST_ROWS)
     draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
     centre = input_means(posterior)
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
@@ -100,7 +100,7 @@ def compute(
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=CURVES),
         rows=rows,
-        inputs=moved(posterior, rows),
+        inputs=moved(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
         residuals=residuals(posterior, rows),
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
