@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import parallel
+from .cores import at_most
 from .errors import LaminaError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 #: Longest name of a folder.
 LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
-#: Options of ``fit`` that take a number of cores: in a batch, the cores are for other records.
-ON_ONE_CORE = ("mcmc", "npv", "nuts")
 
 
 @dataclass(frozen=True)
@@ -163,10 +162,10 @@ def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterat
 
 def fit_one(task: Task) -> dict[str, Any]:
     """Fit one record: its row of the summary, and its files as bytes. Runs on a worker."""
-    alone: dict[str, Any] = {"cores": 1} if task.options.get("method", "mcmc") in ON_ONE_CORE else {}
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+    # The other cores are for other records.
+    with at_most(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", NotConverged)
-        posterior = fit(task.record, seed=task.asked.seed, **task.options, **alone)
+        posterior = fit(task.record, seed=task.asked.seed, **task.options)
         facts = posterior.diagnostics
         run = write(
             posterior,

@@ -43,12 +43,8 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     record = posterior.record
     rows = np.arange(len(record)) if rows is None else rows
     draws = _some(posterior.draws, len(record))
-    m, V, s_var = np.empty((3, len(draws.tau), len(rows)))
-    for k in range(len(draws.tau)):
-        one = Draws(draws.tau[k : k + 1], draws.phi[k : k + 1], np.ones(1), extra_var=draws.extra_var)
-        found = curves(posterior.problem, one, draws.tau[k, rows])
-        m[k], V[k] = found[0][0], found[1][0]
-        s_var[k] = record.y_sd[rows] ** 2 * math.exp(2.0 * draws.phi[k, -1])
+    m, V, _, _ = curves(posterior.problem, draws, draws.tau[:, rows])
+    s_var = np.exp(2.0 * draws.phi[:, -1:]) * record.y_sd[rows] ** 2
     if draws.extra_var is not None:
         s_var += draws.extra_var[rows]
     y, fitted = record.y[rows], draws.weight @ m

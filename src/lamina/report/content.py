@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -65,6 +66,11 @@ class Content:
     asked: pd.DataFrame | None  #: curve and rate at the times asked for
     lines: Sequence[int] | None  #: of the file, one per row of the record
     as_measured: bool  #: inputs were not inferred
+
+    @cached_property
+    def span(self) -> float:
+        """Of the times that are drawn."""
+        return float(np.ptp(self.curve["at"].to_numpy()))
 
     @property
     def ok(self) -> bool:
