@@ -34,6 +34,8 @@ SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
 SECONDS_A_BATCH = 0.25
 #: So many draws are watched for convergence at least, however few are wanted in the end.
 FEWEST_WATCHED = 1000
+#: Chains are looked at when their room is half full, and so many times until it is full.
+LOOKS = 4
 #: Fewer draws say nothing about convergence.
 FEWEST_DRAWS = 4
 
@@ -108,8 +110,7 @@ def run_until_agreed(
             crew.go_back(checkpoint)
             max_sweeps += chains[0].kept * crew.thin
         while not crew.ready(max_sweeps):
-            goal = keep if chains[0].kept < keep else 2 * keep
-            crew.advance(min(goal, max_sweeps // crew.thin) - chains[0].kept)
+            crew.advance(min(crew.next_look, max_sweeps // crew.thin) - chains[0].kept)
             if chains[0].kept == 2 * keep:
                 for chain in chains:
                     chain.halve()
@@ -128,6 +129,7 @@ class _Crew:
         self.chains, self.progress = chains, progress
         self.pool = ThreadPoolExecutor(workers)
         self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
+        self.looked_at: tuple[int, int, bool] | None = None
         self.r_hat: Array | None = None
         self.ess: Array | None = None
         problem = chains[0].problem
@@ -140,11 +142,22 @@ class _Crew:
         """Of each chain, warm-up included."""
         return self.warmed_up + self.chains[0].kept * self.thin
 
+    @property
+    def next_look(self) -> int:
+        """So many draws will be kept when next asked whether the chains agree: room half full, and some times more."""
+        kept, keep = self.chains[0].kept, self.chains[0].keep
+        step = max(keep // LOOKS, 1)
+        return keep if kept < keep else min(keep + ((kept - keep) // step + 1) * step, 2 * keep)
+
     def ready(self, max_sweeps: int) -> bool:
-        """Have the chains agreed, or reached their limit? Asked when their room is half full, and at the end."""
-        kept = self.chains[0].kept
+        """Have the chains agreed, or reached their limit?
+
+        The parameters are asked first: they are few, and often the last to agree.
+        """
+        kept, keep = self.chains[0].kept, self.chains[0].keep
         at_limit = kept >= max_sweeps // self.thin
-        return (kept == self.chains[0].keep or at_limit) and (self.look() or at_limit)
+        due = kept >= keep and (kept - keep) % max(keep // LOOKS, 1) == 0
+        return at_limit or (due and self.look(inputs=False) and self.look())
 
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
@@ -204,20 +217,21 @@ class _Crew:
             known = {} if self.r_hat is None else {"r_hat": self.worst_r_hat, "ess": self.least_ess}
             self.progress({"stage": "warm-up" if adapt else "sampling", "sweeps": self.sweeps, **known})
 
-    def look(self) -> bool:
-        """Have all inputs and parameters converged, as far as the kept draws tell?"""
+    def look(self, inputs: bool = True) -> bool:
+        """Have all parameters, and inputs too if asked for, converged, as far as the kept draws tell?"""
         kept = min(chain.kept for chain in self.chains)
         if kept < FEWEST_DRAWS:
             return False
-        draws = np.stack([self._watched(chain, kept) for chain in self.chains])
-        if draws.shape[2] == 0:  # everything is known
-            self.r_hat, self.ess = np.empty(0), np.empty(0)
-            return True
-        self.r_hat, self.ess = r_hat(draws), effective_draws(draws)
+        what = (kept, self.thin, inputs)
+        if self.looked_at != what:
+            self.looked_at, rows = what, self.rows if inputs else self.rows[:0]
+            draws = np.stack([self._watched(chain, kept, rows) for chain in self.chains])
+            known = draws.shape[2] == 0  # everything that is looked at
+            self.r_hat, self.ess = (np.empty(0),) * 2 if known else (r_hat(draws), effective_draws(draws))
         return self.agreed
 
-    def _watched(self, chain: Chain, kept: int) -> Array:
-        return np.hstack([chain.tau[:kept, self.rows].astype(float), chain.phi[:kept, self.parameters]])
+    def _watched(self, chain: Chain, kept: int, rows: Array) -> Array:
+        return np.hstack([chain.tau[:kept, rows].astype(float), chain.phi[:kept, self.parameters]])
 
     @property
     def agreed(self) -> bool:
@@ -244,7 +258,7 @@ def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draw
         tau = np.stack([chain.now[0] for chain in chains])
         phi = np.stack([chain.now[1] for chain in chains])
     else:
-        wanted = kept if draws >= FEWEST_WATCHED else min(kept, max(draws // len(chains), 1))
+        wanted = min(kept, chains[0].keep, max(draws // len(chains), 1))
         given = np.linspace(0, kept - 1, wanted).astype(int)
         tau = np.concatenate([chain.tau[given] for chain in chains])
         phi = np.concatenate([chain.phi[given] for chain in chains])
