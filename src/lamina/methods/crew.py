@@ -2,6 +2,9 @@
 
 Chains run until every input and parameter has R-hat <= 1.01 and at least 400 effective draws, or until a limit, which
 is then reported as not converged. When the room for draws is full, every second one is dropped and thinning doubles.
+
+Of a long record, what tells whether chains agree are the parameters and a sample of the inputs; all inputs are kept of
+no more draws than are wanted, so that these, and not the sweeps, say how much memory is used.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +33,8 @@ R_HAT, ESS = 1.01, 400.0
 WATCHED = 1000
 #: Draws of very long records are kept in single precision, and no more of them than fill this many bytes.
 SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
+#: Draws go from the compiled chain to their places in parts of about this many numbers.
+NUMBERS_AT_ONCE = 2_000_000
 #: Chains report, and can be interrupted, about this often.
 SECONDS_A_BATCH = 0.25
 #: So many draws are watched for convergence at least, however few are wanted in the end.
@@ -40,16 +45,26 @@ LOOKS = 4
 FEWEST_DRAWS = 4
 
 
+class Room(NamedTuple):
+    """How many draws a chain keeps: at least so many, and less than twice as many."""
+
+    watched: int  #: of the parameters and of the inputs that tell whether the chains agree
+    whole: int  #: of all inputs
+
+
 class Chain(ABC):
     """One chain: where it is, its random numbers, and what it has kept."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        self.problem, self.rng, self.keep, self.kept = problem, np.random.default_rng(seed), keep, 0
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        self.problem, self.rng, self.room = problem, np.random.default_rng(seed), room
         #: (N,) and (P,): the inputs and parameters now
         self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
-        n = len(problem.record)
-        self.tau = np.empty((2 * keep, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
-        self.phi = np.empty((2 * keep, len(problem.start)))
+        n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact)
+        self.rows = uncertain[:: max(len(uncertain) // WATCHED, 1)]  #: inputs that are watched
+        self.kept, self.stride = 0, 1  #: draws; every ``stride``-th of them is kept whole
+        self.watched = np.empty((2 * room.watched, len(self.rows)))
+        self.phi = np.empty((2 * room.watched, len(problem.start)))
+        self.tau = np.empty((2 * room.whole, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
 
     @abstractmethod
     def advance(self, count: int, thin: int, adapt: bool) -> None:
@@ -67,23 +82,47 @@ class Chain(ABC):
     def forget(self) -> None:
         """Begin to learn the covariance of theta anew: the first part of the warm-up was still on its way."""
 
+    @property
+    def whole(self) -> tuple[Array, Array]:
+        """The draws that were kept whole: tau (S, N) and phi (S, P)."""
+        return self.tau[: self.kept // self.stride], self.phi[self.stride - 1 : self.kept : self.stride]
+
+    def add(self, tau: Array, phi: Array) -> None:
+        """Keep draws tau (n, N) and phi (n, P)."""
+        here = slice(self.kept, self.kept + len(tau))
+        self.watched[here], self.phi[here] = tau[:, self.rows], phi
+        for one in tau:
+            self.kept += 1
+            if self.kept % self.stride == 0:
+                self.tau[self.kept // self.stride - 1] = one
+                if self.kept // self.stride == len(self.tau):
+                    _halve(self.tau, len(self.tau))
+                    self.stride *= 2
+
     def halve(self) -> None:
         """Keep every second draw."""
-        half = self.kept // 2
-        for kept in self.tau, self.phi:
-            kept[:half] = kept[1 : 2 * half : 2]
-        self.kept = half
+        if self.stride == 1:
+            _halve(self.tau, self.kept)
+        for kept in self.watched, self.phi:
+            _halve(kept, self.kept)
+        self.kept, self.stride = self.kept // 2, max(self.stride // 2, 1)
 
 
-def room(problem: Problem, draws: int, chains: int) -> int:
-    """How many draws each chain keeps at least, if ``draws`` are wanted in all."""
+def _halve(kept: Array, n: int) -> None:
+    """The 2nd, 4th, ... of the first n move to the front."""
+    kept[: n // 2] = kept[1 : 2 * (n // 2) : 2]
+
+
+def room(problem: Problem, draws: int, chains: int) -> Room:
+    """How many draws each chain keeps, if ``draws`` are wanted in all."""
+    watched = max(max(draws, FEWEST_WATCHED) // chains, 10)
     size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
-    return max(min(max(draws, FEWEST_WATCHED), MOST_BYTES // (size * len(problem.record))) // chains, 10)
+    fitting = MOST_BYTES // (size * len(problem.record))
+    return Room(watched, min(max(min(draws, fitting) // chains, 1), watched))
 
 
 def run_until_agreed(
     chains: Sequence[Chain],
-    draws: int,
     warmup: int,
     max_sweeps: int,
     workers: int,
@@ -92,13 +131,11 @@ def run_until_agreed(
 ) -> Draws:
     """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is.
 
-    ``draws`` are wanted in all; chains keep more than that to tell whether they agree.
-
     From a checkpoint the chains go on, without another warm-up, for at most ``max_sweeps`` more: a run that was
     interrupted and goes on gives the draws of one that was not.
     """
     began = time.perf_counter()
-    crew, keep = _Crew(chains, workers, progress), chains[0].keep
+    crew, keep = _Crew(chains, workers, progress), chains[0].room.watched
     interrupted = False
     try:
         if checkpoint is None:
@@ -119,7 +156,7 @@ def run_until_agreed(
         interrupted = True
     finally:
         crew.close()
-    return _collect(crew, draws, interrupted, time.perf_counter() - began)
+    return _collect(crew, interrupted, time.perf_counter() - began)
 
 
 class _Crew:
@@ -132,10 +169,7 @@ class _Crew:
         self.looked_at: tuple[int, int, bool] | None = None
         self.r_hat: Array | None = None
         self.ess: Array | None = None
-        problem = chains[0].problem
-        uncertain = np.flatnonzero(~problem.record.exact)
-        stride = max(len(uncertain) // WATCHED, 1)
-        self.rows, self.parameters = uncertain[::stride], np.flatnonzero(problem.free)
+        self.parameters = np.flatnonzero(chains[0].problem.free)
 
     @property
     def sweeps(self) -> int:
@@ -145,7 +179,7 @@ class _Crew:
     @property
     def next_look(self) -> int:
         """So many draws will be kept when next asked whether the chains agree: room half full, and some times more."""
-        kept, keep = self.chains[0].kept, self.chains[0].keep
+        kept, keep = self.chains[0].kept, self.chains[0].room.watched
         step = max(keep // LOOKS, 1)
         return keep if kept < keep else min(keep + ((kept - keep) // step + 1) * step, 2 * keep)
 
@@ -154,7 +188,7 @@ class _Crew:
 
         The parameters are asked first: they are few, and often the last to agree.
         """
-        kept, keep = self.chains[0].kept, self.chains[0].keep
+        kept, keep = self.chains[0].kept, self.chains[0].room.watched
         at_limit = kept >= max_sweeps // self.thin
         due = kept >= keep and (kept - keep) % max(keep // LOOKS, 1) == 0
         return at_limit or (due and self.look(inputs=False) and self.look())
@@ -164,7 +198,8 @@ class _Crew:
         found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
         found["of"] = np.array(self.fingerprint())
         for k, chain in enumerate(self.chains):
-            own = {"draws tau": chain.tau[: chain.kept], "draws phi": chain.phi[: chain.kept], **chain.snapshot()}
+            own = {"draws tau": chain.whole[0], "stride": np.array(chain.stride), **chain.snapshot()}
+            own |= {"draws watched": chain.watched[: chain.kept], "draws phi": chain.phi[: chain.kept]}
             own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
             found |= {f"{k} {name}": values for name, values in own.items()}
         return found
@@ -172,7 +207,7 @@ class _Crew:
     def fingerprint(self) -> str:
         """Tells one record, model and set of chains from another."""
         problem, record = self.chains[0].problem, self.chains[0].problem.record
-        told = [repr(problem.kernel), problem.gaps, problem.engine, len(self.chains), self.chains[0].keep]
+        told = [repr(problem.kernel), problem.gaps, problem.engine, len(self.chains), self.chains[0].room]
         numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.rows.before, problem.free, problem.start]
         numbers += [problem.prior_mean, problem.prior_sd]
         text = json.dumps([str(one) for one in told] + [np.asarray(one, dtype=float).tolist() for one in numbers])
@@ -186,9 +221,9 @@ class _Crew:
             self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
             for k, chain in enumerate(self.chains):
                 own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
-                tau, phi = own.pop("draws tau"), own.pop("draws phi")
-                chain.kept = len(tau)
-                chain.tau[: len(tau)], chain.phi[: len(phi)] = tau, phi
+                tau, watched, phi = (own.pop(f"draws {name}") for name in ("tau", "watched", "phi"))
+                chain.kept, chain.stride = len(phi), int(own.pop("stride"))
+                chain.tau[: len(tau)], chain.watched[: len(phi)], chain.phi[: len(phi)] = tau, watched, phi
                 chain.rng.bit_generator.state = json.loads(str(own.pop("random")))
                 chain.restore(own)
         except (KeyError, ValueError, TypeError) as error:
@@ -224,14 +259,15 @@ class _Crew:
             return False
         what = (kept, self.thin, inputs)
         if self.looked_at != what:
-            self.looked_at, rows = what, self.rows if inputs else self.rows[:0]
-            draws = np.stack([self._watched(chain, kept, rows) for chain in self.chains])
+            self.looked_at = what
+            draws = np.stack([self._watched(chain, kept, inputs) for chain in self.chains])
             known = draws.shape[2] == 0  # everything that is looked at
             self.r_hat, self.ess = (np.empty(0),) * 2 if known else (r_hat(draws), effective_draws(draws))
         return self.agreed
 
-    def _watched(self, chain: Chain, kept: int, rows: Array) -> Array:
-        return np.hstack([chain.tau[:kept, rows].astype(float), chain.phi[:kept, self.parameters]])
+    def _watched(self, chain: Chain, kept: int, inputs: bool) -> Array:
+        phi = chain.phi[:kept, self.parameters]
+        return np.hstack([chain.watched[:kept], phi]) if inputs else phi
 
     @property
     def agreed(self) -> bool:
@@ -250,18 +286,17 @@ class _Crew:
         self.pool.shutdown(wait=True)
 
 
-def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draws:
+def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
     chains, problem = crew.chains, crew.chains[0].problem
     crew.look()
-    kept = min(chain.kept for chain in chains)
+    kept = min(len(chain.whole[0]) for chain in chains)
     if kept == 0:  # interrupted in warm-up: where the chains are is all there is
         tau = np.stack([chain.now[0] for chain in chains])
         phi = np.stack([chain.now[1] for chain in chains])
     else:
-        wanted = min(kept, chains[0].keep, max(draws // len(chains), 1))
-        given = np.linspace(0, kept - 1, wanted).astype(int)
-        tau = np.concatenate([chain.tau[given] for chain in chains])
-        phi = np.concatenate([chain.phi[given] for chain in chains])
+        given = np.linspace(0, kept - 1, min(kept, chains[0].room.whole)).astype(int)
+        tau = np.concatenate([chain.whole[0][given] for chain in chains])
+        phi = np.concatenate([chain.whole[1][given] for chain in chains])
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
         "engine": problem.engine,
@@ -276,8 +311,8 @@ def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draw
         "ess": crew.least_ess,
     }
     if crew.r_hat is not None and crew.ess is not None:
-        inputs, names = len(crew.rows), [problem.names[i] for i in crew.parameters]
-        diagnostics["watched_rows"] = crew.rows
+        inputs, names = len(chains[0].rows), [problem.names[i] for i in crew.parameters]
+        diagnostics["watched_rows"] = chains[0].rows
         diagnostics["r_hat_inputs"], diagnostics["ess_inputs"] = crew.r_hat[:inputs], crew.ess[:inputs]
         diagnostics["r_hat_theta"] = dict(zip(names, crew.r_hat[inputs:].tolist(), strict=True))
         diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))
