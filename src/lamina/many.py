@@ -25,6 +25,7 @@ from .errors import LaminaError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
+from .intervals import checked, interval_name
 from .record import Record
 from .results import RUN, Asked, write
 
@@ -83,15 +84,15 @@ def batch(
     """
     import pandas as pd
 
+    names, pairs = safe_names(records), checked(intervals or [])
     folder = make_folder(out)
-    names = safe_names(records)
     found: dict[str, dict[str, Any]] = {}
     tasks: list[Task] = []
     for name, given in records.items():
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
             continue
-        task = _task(name, given, seed, options, at, intervals or [], figures)
+        task = _task(name, given, seed, options, at, pairs, figures)
         try:
             prepare(task.record, seed=seed, **options)
         except LaminaError as error:
@@ -108,7 +109,12 @@ def batch(
         if isinstance(result, Exception):
             found[task.name] = _failed(task.name, result)
         else:
-            _write(folder / names[task.name], result["files"])
+            try:
+                _write(folder / names[task.name], result["files"])
+            except WriteError as error:
+                raise WriteError(
+                    f"{error} Records that are finished stay; go on with --resume (resume=True)."
+                ) from None
             found[task.name] = result["row"]
         _report(progress, len(found), len(records))
     rows = [{**found[name], "folder": names[name]} for name in records]
@@ -144,14 +150,21 @@ def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, in
     understanding = None if isinstance(given, Record) else given
     record = given if isinstance(given, Record) else given.record
     told = {key: str(value) for key, value in options.items()}
-    asked = Asked(at, intervals, f"lamina.fit of {name}", seed, {**told, "data": fingerprint(record)}, name)
-    return Task(name, record, understanding, asked, options, figures)
+    # What makes the files of a record what they are: resume does it again if any of it is different.
+    told |= {"data": fingerprint(record), "at": "" if at is None else _digest(np.asarray(at).tolist())}
+    told |= {"intervals": " ".join(interval_name(*pair) for pair in intervals), "figures": str(figures)}
+    return Task(name, record, understanding, Asked(at, intervals, f"lamina.fit of {name}", seed, told, name), options,
+                figures)  # fmt: skip
 
 
 def fingerprint(record: Record) -> str:
     """Tells one record from another."""
-    text = json.dumps([record.to_frame().to_csv(), record.order, record.t_unit, record.y_unit])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit]
+    return _digest([record.to_frame().to_csv(), *words])
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 
 
 def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterator[tuple[int, Any]]:
