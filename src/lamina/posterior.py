@@ -29,7 +29,7 @@ CONFLICT = 3.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
 #: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
-NUMBERS_AT_ONCE = 20_000_000
+NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
 ROWS_AT_ONCE = 1000
 

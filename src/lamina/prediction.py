@@ -74,12 +74,15 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     order = np.argsort(at, kind="stable")
     curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
     if problem.kernel.is_markov:
-        _sample_draws(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
-            problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
-            draws.tau[which].astype(float), draws.phi[which], at[order],
-            at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
-        )  # fmt: skip
+        trend, step = at_times(problem.kernel, problem.design, at[order]), max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+        for first in range(0, n, step):
+            some = which[first : first + step]
+            _sample_draws(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
+                problem.factors, problem.rows, problem.design.prior, _extra(problem, draws),
+                draws.tau[some].astype(float), draws.phi[some], at[order], trend, rng,
+                curve[first : first + step], rates[first : first + step],
+            )  # fmt: skip
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)

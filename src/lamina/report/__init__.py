@@ -35,6 +35,7 @@ def html(
     table_name: str | None = None,
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
+    interval_table: pd.DataFrame | None = None,
 ) -> str:
     """The report as text.
 
@@ -48,10 +49,11 @@ def html(
         also draws the curves behind interval rates.
     curve_table, rate_table: what ``posterior.curve`` and ``posterior.rate`` gave on a grid such as
         ``lamina.grid.default_times``, if they are at hand.
+    interval_table: what ``lamina.intervals.interval_rates`` gave for the intervals, forward in time, if it is at hand.
 
     Everything that comes from the record or the arguments is shown letter by letter, whatever it holds.
     """
-    content = compute(posterior, understanding, intervals, at, curve_table, rate_table, seed or 0)
+    content = compute(posterior, understanding, intervals, at, curve_table, rate_table, interval_table, seed or 0)
     page, run = Page(), Run(installed("lamina") if version is None else version, seed, command, table_name)
     return page.render(write_sections(page, content, run, understanding), run.version)
 
