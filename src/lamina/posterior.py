@@ -31,6 +31,8 @@ CONFLICT = 3.0
 OUTLYING = 10.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
+#: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
+NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
 ROWS_AT_ONCE = 1000
 
@@ -188,6 +190,11 @@ class Posterior:
         if "rate" in wanted:
             self._check_differentiable()
         times, draws = _times(at), self._thinned()
+        step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
+        parts = [self._some_times(times[k : k + step], draws, wanted) for k in range(0, max(len(times), 1), step)]
+        return {name: _joined([part[name] for part in parts]) for name in wanted}
+
+    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...]) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times))
         found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
         return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
@@ -231,6 +238,12 @@ def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataF
     columns = {"at": times, "mean": centre, "sd": spread}
     columns.update(zip(QUANTILES, mixture_quantiles(mean, np.sqrt(var), weight).T, strict=True))
     return pd.DataFrame(columns)
+
+
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
 
 
 def _times(at: ArrayLike) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -66,6 +67,11 @@ class Content:
     lines: Sequence[int] | None  #: of the file, one per row of the record
     as_measured: bool  #: inputs were not inferred
 
+    @cached_property
+    def span(self) -> float:
+        """Of the times that are drawn."""
+        return float(np.ptp(self.curve["at"].to_numpy()))
+
     @property
     def ok(self) -> bool:
         """Whether the fit ran to its end and converged."""
@@ -79,6 +85,7 @@ def compute(
     at: ArrayLike | None = None,
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
+    interval_table: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> Content:
     """All numbers of a report; arguments as in ``lamina.report.html``."""
@@ -92,6 +99,10 @@ def compute(
     draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
     centre = input_means(posterior)
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
+    if interval_table is None:
+        rates = interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
+    else:
+        rates = _as_shown(interval_table, abs(axes.rate_factor))
     return Content(
         posterior=posterior,
         axes=axes,
@@ -104,7 +115,7 @@ def compute(
         residuals=residuals(posterior, rows),
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
-        intervals=interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor),
+        intervals=rates,
         asked=None if at is None else _at_times(posterior, at, axes),
         lines=None if understanding is None else understanding.lines,
         as_measured=inputs_as_measured(posterior),
@@ -139,6 +150,14 @@ def parameters(posterior: Posterior) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """Rates in the unit of the report."""
+    shown = table.copy()
+    numbers = [name for name in table.columns if name in ("mean", "sd") or name.startswith("q")]
+    shown[numbers] *= factor
+    return shown
 
 
 def _at_times(posterior: Posterior, at: ArrayLike, axes: Axes) -> pd.DataFrame:
