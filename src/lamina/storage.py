@@ -43,17 +43,18 @@ def save(posterior: Posterior, path: str | Path) -> None:
     import xarray as xr
 
     problem, draws, record = posterior.problem, posterior.draws, posterior.record
+    inputs = "row" if len(problem.record) == len(record) else "layer"  # tied rows share one input
     data: dict[str, Any] = {
-        "tau": (("draw", "layer"), draws.tau),
+        "tau": (("draw", inputs), draws.tau),
         "phi": (("draw", "parameter"), draws.phi),
         "weight": ("draw", draws.weight),
         **{name: ("row", getattr(record, name)) for name in _COLUMNS},
     }
     if draws.extra_var is not None:
-        data["extra_var"] = ("layer", draws.extra_var)
+        data["extra_var"] = (inputs, draws.extra_var)
     for name in _BESIDE:
         if getattr(draws, name) is not None:
-            data[name] = (("draw", "layer"), getattr(draws, name))
+            data[name] = (("draw", inputs), getattr(draws, name))
     facts = {
         "record": {
             **{name: getattr(record, name) for name in ("order", *_TEXTS)},
