@@ -30,6 +30,7 @@ from .record import Record
 if TYPE_CHECKING:
     import arviz
     import pandas as pd
+    import pyleoclim
 
 Array = np.ndarray
 
@@ -171,6 +172,26 @@ class Posterior:
         drawn = self._sample(at, n, seed, "all")[:, ::2]
         return dict(zip(component_names(self.problem.kernel), np.moveaxis(drawn, 1, 0), strict=True))
 
+    def first_exceeds(
+        self, level: ArrayLike, between: tuple[float, float] | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """When the curve first exceeded each level: ``lamina.functionals.first_exceeds``."""
+        from .functionals import first_exceeds
+
+        return first_exceeds(self, level, between, **options)
+
+    def extremes(self, between: tuple[float, float] | None = None, **options: Any) -> pd.DataFrame:
+        """Size and time of the maximum and the minimum: ``lamina.functionals.extremes``."""
+        from .functionals import extremes
+
+        return extremes(self, between, **options)
+
+    def faster(self, period: tuple[float, float], other: tuple[float, float], **options: Any) -> float:
+        """The probability that one period rose faster than another: ``lamina.functionals.faster``."""
+        from .functionals import faster
+
+        return faster(self, period, other, **options)
+
     def summary(self, names: Sequence[str] | None = None) -> str:
         """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
         from .summary import describe
@@ -192,6 +213,18 @@ class Posterior:
         posterior: dict[str, Array] = {name: values.reshape(chains, -1) for name, values in theta.items()}
         posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
         return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
+
+    def write_ensemble(self, path: str | Path, n: int = 1000, seed: int = 0, sequence: Any = None) -> None:
+        """Write n joint draws of the inputs as CSV, depth by members: ``lamina.ensemble.ages``."""
+        from .ensemble import write
+
+        write(self, path, n, seed, sequence)
+
+    def to_pyleoclim(self, at: ArrayLike | None = None, n: int = 100, seed: int = 0) -> pyleoclim.EnsembleSeries:
+        """n joint draws of the curve for Pyleoclim: ``lamina.ensemble.to_pyleoclim``."""
+        from .ensemble import to_pyleoclim
+
+        return to_pyleoclim(self, at, n, seed)
 
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
