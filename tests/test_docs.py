@@ -189,12 +189,25 @@ def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     assert expected == found
 
 
-def test_code_and_prices_are_no_formulas():
+def load_hook(name):
     pytest.importorskip("mkdocs")
-    pytest.importorskip("latex2mathml")
-    spec = importlib.util.spec_from_file_location("mathml", ROOT / "docs" / "hooks" / "mathml.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "hooks" / f"{name}.py")
     hook = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hook)
+    return hook
+
+
+def test_the_options_in_the_file_are_those_of_the_commands():
+    hook = load_hook("reference")
+    text = hook.COMMANDS.read_text(encoding="utf-8")
+    assert text.count("<!-- options: ") == text.count("<!-- end -->") == 9
+    assert "| `--t-sigma` | Input errors are 1 or 2 sigma. |" in text
+    assert hook.with_options(text) == text, "docs/commands.md is out of date: run python docs/hooks/reference.py"
+
+
+def test_code_and_prices_are_no_formulas():
+    pytest.importorskip("latex2mathml")
+    hook = load_hook("mathml")
     text = "```sh\necho $HOME $PATH\n```\nIt is `$x$` or ``a `$y$` b``, from 5$ to 10$.\n"
     assert hook.on_page_markdown(text, page=None) == text
     assert hook.on_page_markdown("so $x_1$ is", page=None) == "so FORMULAx0x is"

@@ -18,6 +18,8 @@ from lamina.grid import default_times
 from lamina.methods.draws import Draws
 from lamina.posterior import Posterior
 from lamina.problem import pose
+from lamina.report import figures
+from lamina.report.content import compute
 from lamina.shown import boxes, evenly, groups, moved, thinning, time_range
 
 FUNCTIONS = (plots.curve, plots.rate, plots.inputs, plots.residuals)
@@ -207,24 +209,62 @@ def test_thinning_is_even_and_keeps_the_ends():
     assert thinning(10, 10) == ""
 
 
-def test_the_time_axis_holds_curve_and_boxes_but_no_outlier():
+@pytest.mark.parametrize("unit", ["", "cal a BP"])
+@pytest.mark.parametrize("far", [-8.0, 30.0])
+def test_a_date_in_conflict_is_drawn_whole(unit, far):
+    """The curve follows the order and ends long before the reported date does."""
+    good = fits.record()
+    t = np.array([*good.t[:4], far, *good.t[5:]])
+    record = lamina.Record(t=t, t_sd=[0.3] * 4 + [0.5] + [0.3] * 5, y=good.y, y_sd=0.1, t_unit=unit)
+    posterior = fits.quietly(record, "mcmc", seed=1, **fits.OPTIONS["mcmc"])
+    assert 4 in posterior.diagnostics["conflicts"]
+    low, high = (record.t - 2.0 * record.t_sd).min(), (record.t + 2.0 * record.t_sd).max()
+    ranges = [
+        sorted(ax.get_xlim()) for ax in (*plots.summary(posterior).axes, plots.compare({"mcmc": posterior}).axes[0])
+    ]
+    drawings = (figures.curve, figures.inputs, figures.residuals)
+    ranges += [sorted(draw(compute(posterior))["layout"]["xaxis"]["range"]) for draw in drawings]
+    assert len(ranges) == 7
+    for first, last in ranges:
+        assert first < low
+        assert high < last
+
+
+def test_the_time_axis_holds_curve_and_boxes_but_not_those_of_rows_without_a_date():
     record = fits.record()
     low, high = time_range(record, AT)
     assert low <= min(AT[0], (record.t - 2 * record.t_sd).min())
-    wild = lamina.Record(t=record.t, t_sd=[1e6] + [0.3] * 9, y=record.y, y_sd=0.1)
-    low, high = time_range(wild, AT)
-    assert high - low < 1.3 * np.ptp(AT)
+    assert high >= max(AT[-1], (record.t + 2 * record.t_sd).max())
+    undated = lamina.Record(t=record.t, t_sd=[1e6] + [0.3] * 9, y=record.y, y_sd=0.1)
+    assert np.ptp(time_range(undated, AT)) < 1.3 * np.ptp(AT)
 
 
 def test_compared_fits_are_drawn_in_one_figure():
     posteriors = {name: fits.posterior(name) for name in ("gp", "mcmc")}
     figure = plots.compare(posteriors)
-    (ax,) = figure.axes
+    top, below = figure.axes
     at = default_times(posteriors["gp"])
-    for name, posterior in posteriors.items():
-        (mean,) = [line for line in ax.lines if line.get_label() == f"{name}, 95 %"]
-        np.testing.assert_array_equal(mean.get_ydata(), posterior.curve(at)["mean"])
+    curves = {name: posterior.curve(at) for name, posterior in posteriors.items()}
+    for name, curve in curves.items():
+        (mean,) = [line for line in top.lines if line.get_label() == name]
+        np.testing.assert_array_equal(mean.get_ydata(), curve["mean"])
+    assert below.get_title() == "gp less mcmc"
+    found = [line.get_ydata() for line in below.lines if len(line.get_ydata()) == len(at)]
+    for line, column in zip(found, ("q2.5", "q97.5", "mean"), strict=True):
+        np.testing.assert_array_equal(line, curves["gp"][column] - curves["mcmc"]["mean"])
     assert drawn(figure)
+
+
+def test_compared_fits_differ_in_colour_and_in_style():
+    names = ("gp", "nigp", "npv", "mcmc", "nuts")
+    figure = plots.compare({name: fits.posterior(name) for name in names})
+    top, *panels = figure.axes
+    lines = [line for line in top.lines if line.get_label() in names]
+    assert len({line.get_color() for line in lines}) == len(names)
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(names)
+    assert [panel.get_title() for panel in panels] == [f"{name} less mcmc" for name in ("gp", "nigp", "npv", "nuts")]
+    without = plots.compare({name: fits.posterior(name) for name in ("nigp", "gp")})
+    assert [panel.get_title() for panel in without.axes[1:]] == ["nigp less gp"]
 
 
 def test_importing_plots_imports_and_changes_nothing_of_matplotlib():

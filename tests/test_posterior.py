@@ -310,6 +310,9 @@ def test_the_summary_tells_method_convergence_parameters_and_inputs(method):
     assert evidence[method] in second
     for name in found.theta.columns:
         assert f"\n{name} " in text
+    point = method in ("gp", "nigp", "npv")
+    assert text.count("(estimate, no interval)") == (len(found.theta.columns) if point else 0)
+    assert ("95 %" in text) == (not point)
     if method in ("gp", "nigp"):
         assert "inputs: taken as measured" in text
     else:

@@ -32,6 +32,7 @@ NAMES = [
     "WriteError",
     "batch",
     "datasets",
+    "dates",
     "dense",
     "fit",
     "gaps",

@@ -1,7 +1,9 @@
-"""Fills in what is generated when the site is built: options of commands, the Python reference, the changelog.
+"""Fills in what is generated: options of commands, the Python reference, the changelog.
 
-``<!-- options: fit -->`` in a page becomes the options of ``lamina fit``, as its ``--help`` shows them, and
-``<!-- api: fit -->`` the signature and docstring of ``lamina.fit``. The changelog is the file at the root.
+When the site is built, ``<!-- api: fit -->`` in a page becomes the signature and docstring of ``lamina.fit``, and the
+changelog is the file at the root. The options of commands stand in commands.md itself, so that it can be read as a
+file: ``python docs/hooks/reference.py`` writes those of ``lamina fit``, as its ``--help`` shows them, between
+``<!-- options: fit -->`` and ``<!-- end -->``, and a test tells when they are out of date.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from typer.models import ArgumentInfo, OptionInfo
 import lamina
 from lamina.cli.options import READING
 
-MARK = re.compile(r"^<!-- (options|api): ([\w. ]+) -->$", flags=re.MULTILINE)
+MARK = re.compile(r"^<!-- api: ([\w. ]+) -->$", flags=re.MULTILINE)
+OPTIONS = re.compile(r"^<!-- options: ([\w ]+) -->\n.*?^<!-- end -->$", flags=re.MULTILINE | re.DOTALL)
 ROOT = Path(__file__).parents[2]
+COMMANDS = ROOT / "docs" / "commands.md"
 #: A signature longer than this has a line for each argument.
 WIDE = 90
 
@@ -40,9 +44,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put what is generated in the place of its marks."""
 
     def fill(mark: re.Match[str]) -> str:
-        kind, name = mark[1], mark[2].strip()
         try:
-            return options(name.split()) if kind == "options" else described(name)
+            return described(mark[1].strip())
         except (AttributeError, KeyError) as error:
             raise PluginError(f"{page.file.src_path}: {mark[0]}: there is no such name ({error})") from error
 
@@ -50,6 +53,13 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 # --- commands ------------------------------------------------------------------------------------------------------
+
+
+def with_options(markdown: str) -> str:
+    """A page with the options of commands as they are now."""
+    return OPTIONS.sub(
+        lambda mark: f"<!-- options: {mark[1]} -->\n\n{options(mark[1].split())}\n\n<!-- end -->", markdown
+    )
 
 
 def command(names: list[str]) -> Callable[..., None]:
@@ -82,7 +92,7 @@ def options(names: list[str]) -> str:
     if READING in panels and names != ["check"]:
         del panels[READING]
         panels["Output"].append(("", "How to read the table: the options of [`lamina check`](#lamina-check).", ""))
-    usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```\n"
+    usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```"
     return "\n\n".join([inspect.getdoc(found) or "", usage, *(table(*panel) for panel in panels.items())])
 
 
@@ -185,6 +195,7 @@ def _argument(parameter: inspect.Parameter) -> str:
 def _annotation(given: Any) -> str:
     if given == ArrayLike:
         return "ArrayLike"
+    given = getattr(given, "__forward_arg__", given)  # of a field of a named tuple
     text = str(given) if isinstance(given, str) else str(inspect.formatannotation(given))
     return re.sub(r"\b(?:lamina|collections|typing|os|pathlib)(?:\.\w+)*\.(\w+)", r"\1", text)
 
@@ -229,3 +240,7 @@ def _escaped(text: str) -> str:
     """Text in which stars and angle brackets outside of code are meant as they stand."""
     pieces = re.split(r"(``.+?``|`[^`]+`)", text)
     return "".join(piece if piece.startswith("`") else re.sub(r"([*<>\[\]])", r"\\\1", piece) for piece in pieces)
+
+
+if __name__ == "__main__":
+    COMMANDS.write_text(with_options(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")

@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, dense, gaps, kernels, markov, paper, plots, report, tables
+    from . import datasets, dates, dense, gaps, kernels, markov, paper, plots, report, tables
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
     from .files import WriteError
     from .fitting import NotConverged, fit
@@ -63,6 +63,7 @@ _HOMES = {
     "WriteError": "files",
     "batch": "many",
     "datasets": "datasets",
+    "dates": "dates",
     "dense": "dense",
     "fit": "fitting",
     "gaps": "gaps",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def differences(curves: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def differences(curves: Mapping[str, pd.DataFrame], converged: Mapping[str, bool] | None = None) -> pd.DataFrame:
     """One row for each pair of methods, from what ``Posterior.curve`` gave at the same times.
 
     difference: mean absolute difference of the means. divergence: KL(p|q) + KL(q|p) of Gaussians with the means and
-    variances of the two, averaged over the times (Tran, Pavlovic & Kopp 2015, Table 1).
+    variances of the two, averaged over the times (Tran, Pavlovic & Kopp 2015, Table 1). With ``converged``: whether
+    each of the two methods has, as first_converged and second_converged, "yes" or "no".
     """
     import pandas as pd
 
-    return pd.DataFrame([_pair(a, b, curves[a], curves[b]) for a, b in combinations(curves, 2)])
+    found = pd.DataFrame([_pair(a, b, curves[a], curves[b]) for a, b in combinations(curves, 2)])
+    if converged is not None:
+        for side in "first", "second":
+            found[f"{side}_converged"] = ["yes" if converged[name] else "no" for name in found[side]]
+    return found
+
+
+def explained(unit: str) -> dict[str, str]:
+    """What the columns of ``differences`` are, in words; ``unit`` is that of the curves."""
+    return {
+        "first, second": "the two methods",
+        "difference": "how far apart their mean curves are: the absolute difference, averaged over the times"
+        + (f", in {unit}" if unit else ""),
+        "divergence": "how far apart they are as probabilities, uncertainty included: the symmetric Kullback-Leibler "
+        "divergence, averaged over the times, without unit. 0 means the same; 1, for bands of one width, that they are "
+        "one standard deviation apart",
+        "first_converged, second_converged": "whether each method has converged; what has not must not be relied on",
+    }
 
 
 def _pair(first: str, second: str, a: pd.DataFrame, b: pd.DataFrame) -> dict[str, Any]:

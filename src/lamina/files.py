@@ -31,6 +31,17 @@ def make_folder(path: str | Path) -> Path:
     return folder
 
 
+def check_empty(folder: Path) -> None:
+    """Raise WriteError if a folder holds anything, hidden files aside."""
+    there = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+    if there:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise WriteError(
+            f"the folder {folder} is not empty: it holds {there[0]}{more}. Choose another, or write into it with "
+            "--force, which leaves files of other names alone."
+        )
+
+
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A name beside ``path`` to write to; it takes the place of ``path`` when all went well, and vanishes if not."""

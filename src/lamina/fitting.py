@@ -120,9 +120,10 @@ def prepare(
     kernel = Matern32() if kernel is None else kernel
     problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS, engine)
     if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
+        example = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
         raise RecordError(
             f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least "
-            f"{FEWEST_ROWS}, or fix them: fixed={{{', '.join(f'{name!r}: ...' for name in problem.kernel.names)}}}."
+            f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{example}}}."
         )
     return run, problem
 

@@ -28,8 +28,17 @@ if TYPE_CHECKING:
 CURVE, ALERT = "#0072B2", "#D55E00"
 #: Groups of rows, in order.
 GROUPS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
-#: Fits that are compared: colours, and where these are used up, styles of line.
-METHODS, STYLES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"), ("-", "--")
+#: Fits that are compared: each has a colour and a style of line of its own, so that either tells them apart.
+METHODS = (
+    ("#0072B2", (0, (6, 2))),
+    ("#D55E00", (0, (2, 1.5))),
+    ("#009E73", (0, (7, 2, 1.5, 2))),
+    ("#CC79A7", (0, (1, 1))),
+    ("#E69F00", (0, (10, 2, 1.5, 2, 1.5, 2))),
+)
+#: What others are compared with if it is there, the look of its band, and how many panels stand side by side.
+REFERENCE, MOST_COLUMNS = "mcmc", 3
+GREY: dict[str, Any] = {"color": "#AAAAAA", "alpha": 0.6, "linewidth": 0, "zorder": 1.2}
 #: More boxes, or more bars, could not be told apart.
 MOST_BOXES, MOST_BARS = 2000, 400
 
@@ -156,9 +165,13 @@ def summary(
 
 
 def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFrame] | None = None) -> Figure:
-    """One figure of several fits of one record: the measurements, and each fit's mean and 95 % band.
+    """One figure of several fits of one record: their means, and how far each one's band is from the reference's.
 
-    posteriors: by the name that the legend gives them; curves: what each one's ``curve(at)`` gave, if it is at hand.
+    Above, the measurements, the mean of each fit, and the 95 % band of the reference in grey. Below, a panel for each
+    other fit: its mean and its 95 % band (thin) less the mean of the reference, over the same grey band. The reference
+    is "mcmc", or the last fit where that is not among them.
+
+    posteriors: by the name that the figure gives them; curves: what each one's ``curve(at)`` gave, if it is at hand.
     """
     from matplotlib.figure import Figure
 
@@ -166,27 +179,44 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     if curves is None:
         at = default_times(first)
         curves = {name: posterior.curve(at) for name, posterior in posteriors.items()}
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    ax = figure.subplots()
-    _boxes(first, ax)
-    for k, (name, table) in enumerate(curves.items()):
-        colour, style = METHODS[k % len(METHODS)], STYLES[k // len(METHODS) % len(STYLES)]
-        ax.fill_between(table["at"], table["q2.5"], table["q97.5"], color=colour, alpha=0.12, linewidth=0, zorder=2)
-        for edge in "q2.5", "q97.5":
-            ax.plot(table["at"], table[edge], color=colour, linewidth=0.7, linestyle=style, alpha=0.8, zorder=3)
-        ax.plot(
-            table["at"],
-            table["mean"],
-            color=colour,
-            linewidth=1.6,
-            linestyle=style,
-            zorder=4,
-            label=_plain(f"{name}, 95 %"),
-        )
-    _time_axis(ax, first, np.concatenate([table["at"] for table in curves.values()]))
-    ax.set_ylabel(_plain(describe(first.record).value))
-    _legend(ax)
+    reference = REFERENCE if REFERENCE in curves else list(curves)[-1]
+    others = [name for name in curves if name != reference]
+    looks: dict[str, tuple[str, Any]] = {name: METHODS[k % len(METHODS)] for k, name in enumerate(others)}
+    looks[reference] = ("#000000", "-")
+    columns = min(len(others), MOST_COLUMNS) or 1
+    rows = -(-len(others) // columns)
+    figure = Figure(figsize=(7.2, 4.2 + 1.9 * rows), layout="constrained")
+    grid = figure.add_gridspec(1 + rows, columns, height_ratios=[2.2] + [1.0] * rows)
+    top = figure.add_subplot(grid[0, :])
+    _boxes(first, top)
+    base = curves[reference]
+    top.fill_between(base["at"], base["q2.5"], base["q97.5"], label=_plain(f"{reference}, 95 %"), **GREY)
+    for name in (reference, *others):
+        colour, style = looks[name]
+        at, mean = curves[name]["at"], curves[name]["mean"]
+        top.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=_plain(name))
+    _time_axis(top, first, np.concatenate([table["at"] for table in curves.values()]))
+    top.set_ylabel(_plain(describe(first.record).value))
+    _legend(top)
+    panel = None
+    for k, name in enumerate(others):
+        panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
+        _difference(panel, curves[name], base, *looks[name])
+        panel.set_title(_plain(f"{name} less {reference}"), fontsize="small")
+        panel.set_ylabel(_plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
+        _time_axis(panel, first)
+        panel.label_outer()
     return figure
+
+
+def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, style: Any) -> None:
+    """Mean and 95 % band of a curve less the mean of another, over the band of that."""
+    at, centre = table["at"], base["mean"]
+    ax.fill_between(at, base["q2.5"] - centre, base["q97.5"] - centre, **GREY)
+    ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=2)
+    for edge, width in ("q2.5", 0.9), ("q97.5", 0.9), ("mean", 1.8):
+        ax.plot(at, table[edge] - centre, color=colour, linewidth=width, linestyle=style, zorder=3)
+    ax.tick_params(labelsize="small")
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
 from .kernels import Constant, Linear
@@ -206,7 +207,8 @@ class Posterior:
 
     def to_arviz(self) -> arviz.InferenceData:
         """The draws as ArviZ's InferenceData: tau and the parameters, by chain."""
-        import arviz
+        with no_refactor_notice():
+            import arviz
 
         chains = self.draws.chains
         theta = self.problem.to_theta(self.draws.phi)

@@ -189,7 +189,7 @@ def _check_no_gap_is_zero(record: Record, gaps: str) -> None:
             raise MethodError(
                 f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
                 f"{name_rows([rows[k], rows[k + 1]])} are equal. Take one of them out of the sequence by leaving its "
-                'label empty, or use gaps="exponential" or "uniform".'
+                'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).'
             )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import __version__, axes, plots, report
-from .files import WriteError, make_folder, replacing, write_text
+from .dictionary import columns_text, rate_unit
+from .files import WriteError, check_empty, make_folder, replacing, write_text
 from .grid import default_times
 from .intervals import interval_rates
 from .shown import has_rate
@@ -31,8 +32,9 @@ CHECKPOINT = "checkpoint.npz"
 #: Joint draws of the curve hold about so many numbers at once.
 MOST_NUMBERS = 100_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
-FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", "posterior.nc", *FIGURES, "report.html",
-         CHECKPOINT, RUN)  # fmt: skip
+COLUMNS = "columns.txt"
+FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", COLUMNS, "posterior.nc", *FIGURES,
+         "report.html", CHECKPOINT, RUN)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,17 @@ class Asked:
     seed: int = 0
     settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, as run.json tells them
     table: str = ""  #: name of the table or of the embedded record
+    warnings: Sequence[str] = ()  #: beside those of the table
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
-    """A folder that can take results. Raises WriteError if it holds some already, unless ``force``."""
+    """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
     there = [name for name in FILES if (path / name).exists()]
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
+    if not force:
+        check_empty(path)
     return make_folder(path)
 
 
@@ -71,8 +76,12 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
+    if (folder / RUN).is_file():  # tables of the run before that this one may not have
+        for name in "rate.csv", "intervals.csv":
+            (folder / name).unlink(missing_ok=True)
     rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
+    write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
     if figures:
@@ -80,7 +89,8 @@ def write(
     reporting = time.perf_counter()
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
-        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table, **drawn_tables,
+        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
+        warnings=asked.warnings, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
@@ -170,20 +180,17 @@ def describe(
         "settings": asked.settings,
         "state": state(posterior),
         "rows": len(posterior.record),
-        "units": {"time": posterior.record.t_unit, "curve": posterior.record.y_unit, "rate": _rate_unit(posterior)},
+        "units": {
+            "time": posterior.record.t_unit,
+            "curve": posterior.record.y_unit,
+            "rate": rate_unit(posterior.record),
+        },
         "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
-        "warnings": [] if understanding is None else list(understanding.warnings),
+        "warnings": [*(() if understanding is None else understanding.warnings), *asked.warnings],
         "diagnostics": told,
         "seconds": seconds,
     }
-
-
-def _rate_unit(posterior: Posterior) -> str:
-    """The unit of rate.csv and intervals.csv."""
-    record, shown = posterior.record, axes.describe(posterior.record)
-    step = shown.duration.removesuffix("s") or "unit of time"
-    return f"{record.y_unit or '1'}/{step}, forward in time"
 
 
 def read_checkpoint(folder: Path) -> dict[str, Any] | None:

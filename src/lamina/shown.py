@@ -20,8 +20,8 @@ Array = np.ndarray
 MOST_GROUPS = 5
 #: A box is drawn at least this wide, as a part of the span of time, so that exact rows can be seen.
 LEAST_WIDTH = 0.003
-#: The axis of time reaches at most this part of the span beyond the curve to hold the boxes.
-MOST_BEYOND = 0.1
+#: Beyond the outermost box, as a part of the span, so that its edge does not lie on the frame.
+MARGIN = 0.005
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,17 @@ def boxes(record: Record, rows: Array) -> Array:
 
 
 def time_range(record: Record, at: Array) -> tuple[float, float]:
-    """The ends of the axis of time: the curve's, and room for the boxes that stick out."""
-    low, high = float(np.min(at)), float(np.max(at))
-    room = MOST_BEYOND * (high - low)
-    left, right = float((record.t - 2.0 * record.t_sd).min()), float((record.t + 2.0 * record.t_sd).max())
-    return max(min(left, low), low - room), min(max(right, high), high + room)
+    """The ends of the axis of time: the curve and all boxes are between them.
+
+    The box of a row that is dated no better than to the whole length of the record would squeeze all others into a
+    line; of such a row the date is between the ends, and the box is cut.
+    """
+    left, right, _, _ = boxes(record, np.arange(len(record)))
+    low, high = float(min(np.min(at), record.t.min())), float(max(np.max(at), record.t.max()))
+    dated = right - left <= 2.0 * (high - low)
+    low, high = float(min(low, left[dated].min(initial=low))), float(max(high, right[dated].max(initial=high)))
+    room = MARGIN * (high - low)
+    return low - room, high + room
 
 
 def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:

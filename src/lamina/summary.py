@@ -29,16 +29,8 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
         _state(facts),
         "",
     ]
-    theta = posterior.theta
-    if len(theta.columns):
-        lines.append("parameter      mean        sd        5 %       95 %")
-        values, weight = theta.to_numpy(), posterior.draws.weight
-        mean = weight @ values
-        sd = np.sqrt(weight @ (values - mean) ** 2)
-        low, high = weighted_quantiles(values, weight, (0.05, 0.95))
-        for name, *numbers in zip(theta.columns, mean, sd, low, high, strict=True):
-            lines.append("{:<10} {:>9} {:>9} {:>10} {:>10}".format(name, *map(_plain, numbers)))
-        lines.append("")
+    if len(posterior.theta.columns):
+        lines.extend([*_parameters(posterior), ""])
     if facts["method"] in ("gp", "nigp"):
         lines.append("inputs: taken as measured; the known order is not used")
         return "\n".join(lines)
@@ -53,6 +45,24 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
         )
     lines.extend(_conflicts(posterior, facts["conflicts"], inputs, names))
     return "\n".join(lines)
+
+
+def _parameters(posterior: Posterior) -> list[str]:
+    """A line for each parameter. A method that maximises has one value, and nothing to say of its uncertainty."""
+    theta, weight = posterior.theta, posterior.draws.weight
+    values = theta.to_numpy()
+    mean = weight @ values
+    sd = np.sqrt(weight @ (values - mean) ** 2)
+    low, high = weighted_quantiles(values, weight, (0.05, 0.95))
+    point = np.ptp(values, axis=0) == 0.0
+    lines = ["parameter  estimate" if point.all() else "parameter      mean        sd        5 %       95 %"]
+    for j, name in enumerate(theta.columns):
+        numbers = [_plain(number) for number in (mean[j], sd[j], low[j], high[j])]
+        if point[j]:
+            lines.append(f"{name:<10} {numbers[0]:>9}  (estimate, no interval)")
+        else:
+            lines.append("{:<10} {:>9} {:>9} {:>10} {:>10}".format(name, *numbers))
+    return lines
 
 
 def _engine(facts: dict[str, Any]) -> str:

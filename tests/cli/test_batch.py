@@ -74,6 +74,26 @@ def test_finished_records_are_skipped_and_others_done_again(tmp_path, table):
     assert json.loads((out / "north" / "run.json").read_text())["seed"] == 1
 
 
+def test_with_a_site_only_that_one_is_fitted(tmp_path, table):
+    out = tmp_path / "out"
+    done = batch(table, out, "--site", "North")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    assert "1 record: 1 converged" in done.stdout
+    assert sorted(os.listdir(out)) == ["index.html", "north", "summary.csv"]
+    wrong = batch(table, tmp_path / "other", "--site", "west")
+    assert wrong.exit_code == 2
+    assert 'there is no "west", but "north"' in wrong.stderr
+    assert not (tmp_path / "other").exists()
+
+
+def test_files_of_others_are_not_mixed_with_a_batch(tmp_path, table):
+    done = batch(table, tmp_path)
+    assert done.exit_code == 2
+    assert "is not empty: it holds sites.csv" in done.stderr
+    assert os.listdir(tmp_path) == ["sites.csv"]
+
+
 def test_several_files(tmp_path):
     for k in range(2):
         (tmp_path / f"core{k}.csv").write_text(HEAD + site("x", k))

@@ -9,7 +9,7 @@ from commands import lamina, write_table
 import lamina as library
 from lamina.comparison import differences
 
-FILES = ["compare.csv", "compare.png", "curves.csv"]
+FILES = ["columns.txt", "compare.csv", "compare.png", "curves.csv"]
 
 
 def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
@@ -26,6 +26,25 @@ def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
     assert found.loc[1, "difference"] == pytest.approx(expected["difference"], rel=1e-4)
     assert found.loc[1, "divergence"] == pytest.approx(expected["divergence"], rel=1e-4)
     assert "Figure and tables are in" in done.stdout
+    assert found["first_converged"].tolist() == ["yes"] * 3
+    # what the columns are, and in which unit, is said here and there
+    for text in done.stdout, (out / "columns.txt").read_text():
+        words = " ".join(text.split())
+        assert "the absolute difference, averaged over the times, in m" in words
+        assert "symmetric Kullback-Leibler divergence" in words
+
+
+def test_a_method_that_has_not_converged_is_marked_in_the_table(tmp_path, monkeypatch):
+    from functools import partial
+
+    from lamina import fitting
+
+    monkeypatch.setitem(fitting.METHODS, "nigp", partial(fitting.METHODS["nigp"], max_steps=1))
+    done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "out" / "compare.csv").iloc[0]
+    assert (found["first_converged"], found["second_converged"]) == ("yes", "no")
+    assert "nigp has NOT converged." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -44,6 +63,12 @@ def test_what_is_there_is_not_overwritten(tmp_path):
     done = lamina("compare", write_table(tmp_path), "--out", tmp_path)
     assert done.exit_code == 2
     assert "holds compare.csv already" in done.stderr
+
+
+def test_files_of_others_are_not_mixed_with_a_comparison(tmp_path):
+    done = lamina("compare", write_table(tmp_path), "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "is not empty: it holds core.csv" in done.stderr
 
 
 def test_two_equal_curves_do_not_differ(tmp_path):

@@ -15,8 +15,8 @@ import lamina as library
 from lamina import results
 from lamina.intervals import interval_rates
 
-WRITTEN = {"curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png", "figure.pdf",
-           "figure.svg", "report.html", "run.json"}  # fmt: skip
+WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
+           "figure.pdf", "figure.svg", "report.html", "run.json"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,19 @@ def test_the_tables_are_those_of_the_posterior(finished):
     intervals = pd.read_csv(out / "intervals.csv")
     expected = interval_rates(posterior, [(0, 400), (400, 900)], scale=-1.0)
     pd.testing.assert_frame_equal(intervals, expected, check_dtype=False, rtol=1e-8)
+
+
+def test_columns_txt_tells_each_column_and_its_unit(finished):
+    out, _ = finished
+    parts = (out / "columns.txt").read_text().split("\n\n")[1:]
+    told = {part.partition(":")[0]: part for part in parts}
+    for name in "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv":
+        for column in pd.read_csv(out / name).columns:
+            assert column.startswith("q") or f"\n  {column} " in told[name]
+    assert "sd              standard deviation (1 sigma) of the curve, in m\n" in told["curve.csv"]
+    assert "mean            mean of the rate, in m/year, forward in time" in told["rate.csv"]
+    assert "t               reported input, Age, in cal a BP" in told["inputs.csv"]
+    assert "length  length scale, in years" in told["theta.csv"]
 
 
 def test_run_json_tells_how_it_was_made(finished):
@@ -144,14 +157,23 @@ BAD = {
     "too many times": (["core.csv", "--at", "0:1e9:1e-3"], "more than 1,000,000 times"),
     "interval of one": (["core.csv", "--interval", "1900"], "'1900' is not from:to"),
     "interval of text": (["core.csv", "--interval", "a:b"], "'a' in 'a:b' is not a number"),
-    "interval backwards": (["core.csv", "--interval", "9:1"], "runs backwards"),
+    "interval backwards": (["core.csv", "--interval", "9:1"], "--interval: the interval 9:1 runs backwards"),
     "unknown method": (["core.csv", "--method", "hmc"], "'hmc' is not one of"),
     "unknown gap prior": (["core.csv", "--gaps", "poisson"], "'poisson' is not one of"),
     "unknown scale": (["core.csv", "--scale", "AD"], "'AD' is not one of"),
     "unknown column": (["core.csv", "--y", "salinity"], "salinity"),
-    "three sigma": (["core.csv", "--t-sigma", "3"], "--t-sigma"),
-    "negative seed": (["core.csv", "--seed", "-1"], "--seed"),
-    "chains of gp": (["core.csv", "--method", "gp", "--chains", "2"], "method=\"gp\" has no option 'chains'"),
+    "three sigma": (["core.csv", "--t-sigma", "3"], "'--t-sigma': 3 is not a whole number from 1 to 2"),
+    "sigma in words": (["core.csv", "--y-sigma", "two"], "'--y-sigma': two is not a whole number from 1 to 2"),
+    "negative seed": (["core.csv", "--seed", "-1"], "'--seed': -1 is not a whole number of at least 0"),
+    "few draws": (["core.csv", "--draws", "5"], "'--draws': 5 is not a whole number of at least 100"),
+    "chains of gp": (["core.csv", "--method", "gp", "--chains", "2"], "--chains is not for --method gp"),
+    "sweeps of nuts": (
+        ["core.csv", "--method", "nuts", "--max-sweeps", "9"],
+        "--max-sweeps is not for --method nuts, which takes --chains, --draws",
+    ),
+    "negative error for all rows": (["core.csv", "--y-sd", "-1"], "core.csv: --y-sd -1 (y_sd= in Python) is no"),
+    "sheet of a text file": (["core.csv", "--sheet", "1"], "leave out --sheet"),
+    "empty name of a column": (["core.csv", "--t", ""], "option t (--t): found ''"),
     "nothing to resume": (["core.csv", "--resume"], "holds no run to go on with"),
     "unknown option": (["core.csv", "--fast"], "No such option"),
 }
@@ -179,6 +201,16 @@ def test_another_run_is_not_overwritten_without_force(tmp_path):
     assert lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1", "--force", "--quiet").exit_code == 0
 
 
+def test_tables_of_the_run_before_do_not_stay(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    common = ("fit", table, "--out", out, "--method", "gp", "--quiet")
+    assert lamina(*common, "--interval", "0:400").exit_code == 0
+    assert {"rate.csv", "intervals.csv"} <= set(os.listdir(out))
+    assert lamina(*common, "--kernel", "matern12", "--force").exit_code == 0
+    assert set(os.listdir(out)) == WRITTEN - {"rate.csv"}
+    assert "rate.csv" not in (out / "columns.txt").read_text()
+
+
 def test_times_far_beyond_the_data_are_warned_of(tmp_path):
     done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out", "--method", "gp", "--interval", "0:5000",
                   "--at", "0:3000:1000")  # fmt: skip
@@ -187,6 +219,8 @@ def test_times_far_beyond_the_data_are_warned_of(tmp_path):
     assert "2 of the 4 times asked for lie beyond the data" in done.stderr
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["intervals"][0]["to"] == 5000
+    assert any("the interval 0:5000 reaches beyond" in said for said in run["warnings"])
+    assert "the interval 0:5000 reaches beyond" in (tmp_path / "out" / "report.html").read_text()
     assert run["units"]["rate"] == "m/year, forward in time"
 
 
@@ -216,6 +250,38 @@ def test_a_file_of_the_users_own_is_not_overwritten(tmp_path):
     done = lamina("fit", table, "--out", out, "--method", "gp")
     assert done.exit_code == 2
     assert "holds a file curve.csv already" in done.stderr
+
+
+def test_files_of_others_are_neither_mixed_with_results_nor_deleted(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "photos"
+    (out / "2003").mkdir(parents=True)
+    (out / "2003" / "beach.png").write_text("sand")
+    (out / "notes.txt").write_text("mine")
+    done = lamina("fit", table, "--out", out, "--method", "gp")
+    assert done.exit_code == 2
+    assert "photos is not empty: it holds 2003 and 1 more. Choose another, or write into it with --force" in done.stderr
+    assert sorted(os.listdir(out)) == ["2003", "notes.txt"]
+    assert lamina("fit", table, "--out", out, "--method", "gp", "--force", "--quiet").exit_code == 0
+    assert set(os.listdir(out)) == WRITTEN | {"2003", "notes.txt"}
+    assert (out / "notes.txt").read_text() == "mine"
+    assert (out / "2003" / "beach.png").read_text() == "sand"
+
+
+def test_an_empty_folder_will_do_and_hidden_files_do_not_count(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    out.mkdir()
+    (out / ".DS_Store").write_text("x")
+    assert lamina("fit", table, "--out", out, "--method", "gp", "--quiet").exit_code == 0
+
+
+def test_check_names_all_bad_cells_in_one_message(tmp_path):
+    done = lamina("check", write_table(tmp_path, TABLE.replace("310", "old").replace("-0.80", "low")))
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    first, second, third = done.stderr.splitlines()
+    assert first == "lamina: core.csv: 2 things to correct:"
+    assert 'line 3, column "Age (cal a BP)": found the text "old"' in second
+    assert 'line 5, column "RSL (m)": found the text "low"' in third
 
 
 def test_check_says_what_was_understood_and_stops(tmp_path, monkeypatch):
@@ -252,6 +318,25 @@ def test_the_demo_ends_with_a_summary_and_the_report(tmp_path, monkeypatch):
     assert done.stdout.rstrip().endswith("report.html")
     assert (tmp_path / "demo" / "report.html").is_file()
     assert results.RUN in os.listdir(tmp_path / "demo")
+    assert lamina("demo", "--out", tmp_path / "demo", "--quiet").exit_code == 3  # overwrites the last one
+    # what the terminal warns of is in the files too
+    warning = "The ages of this core come from an age-depth model"
+    assert warning in " ".join(done.stdout.split())
+    (said,) = json.loads((tmp_path / "demo" / "run.json").read_text())["warnings"]
+    assert said.startswith(warning)
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert f"<li>{warning}" in page
+    assert "1 warning about the data" in page
+
+
+def test_the_demo_does_not_overwrite_a_run_of_the_users_own(tmp_path):
+    out = tmp_path / "out"
+    assert lamina("fit", write_table(tmp_path), "--out", out, "--method", "gp", "--quiet").exit_code == 0
+    before = (out / "run.json").read_bytes()
+    done = lamina("demo", "--out", out)
+    assert done.exit_code == 2
+    assert "holds the results of another run" in done.stderr
+    assert (out / "run.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])

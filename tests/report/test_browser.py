@@ -117,6 +117,25 @@ def test_nothing_sticks_out_of_the_window(tab, evil_file, width):
     assert all(drawn <= room + 1.0 for room, drawn in widths)
 
 
+def test_a_table_that_is_too_wide_says_that_it_scrolls(tab, evil_file):
+    tab.open(evil_file, width=390)
+    state = """[...document.querySelectorAll(".scroll")].filter((one) => one.clientWidth > 0).map((one) =>
+        [one.scrollWidth > one.clientWidth + 1, one.classList.contains("wide"), getComputedStyle(one).overflowX,
+         getComputedStyle(one, "::before").content.includes("scroll sideways")])"""
+    closed = tab.ask(state)
+    assert any(wide for wide, *_ in closed)
+    for wide, marked, overflow, said in closed:
+        assert marked == said == wide
+        assert overflow == "auto"
+    tab.ask("document.querySelector('#inputs ~ details').open = true")
+    tab.wait("document.querySelector('#inputs ~ details .scroll').classList.contains('wide')")
+    assert tab.ask("document.querySelector('#inputs ~ details .scroll').tabIndex") == 0
+    tab.open(evil_file, width=1600)
+    roomy = tab.ask(state)
+    assert not all(wide for wide, *_ in roomy)
+    assert all(marked == said == wide for wide, marked, _, said in roomy)
+
+
 def luminance(colour: str) -> float:
     """Relative luminance of "rgb(r, g, b)", from 0 (black) to 1 (white)."""
     parts = [float(part) / 255.0 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]

@@ -314,3 +314,13 @@ def test_a_table_at_hand_and_a_seed_give_the_same_page():
 )
 def test_numbers_in_words(said, expected):
     assert said == expected
+
+
+@pytest.mark.parametrize("method", fits.METHODS)
+def test_an_estimate_has_no_interval(method):
+    page = report.html(fits.posterior(method))
+    section = re.search(r'id="parameters".*?(?=<h2)', page, re.DOTALL)[0]
+    point = method in ("gp", "nigp", "npv")
+    assert ("estimate, no interval" in section) == point
+    assert ("±" in section) == (not point)
+    assert ('<th class="number">95 %</th>' in section) == (not point)

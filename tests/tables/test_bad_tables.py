@@ -125,6 +125,31 @@ BAD = {
         ['line 4, column "age_bp": found a value with its error', "column of its own"],
     ),
     "limit as a number": (bad("3,>300,10,-0.3,0.1"), {}, ['line 4, column "age_bp": found the limit ">300"', "reject"]),
+    "dates as text": (
+        bad("3,2003-05-01,10,-0.3,0.1"),
+        {},
+        ['core.csv, line 4, column "age_bp": found the date "2003-05-01"', "give decimal years, such as 1998.36"],
+    ),
+    "dates in words": (
+        bad("3,12 May 1998,10,-0.3,0.1"),
+        {},
+        ['core.csv, line 4, column "age_bp": found the date "12 May 1998"', "give decimal years"],
+    ),
+    "limits of the input alone": (
+        "depth,age_min,age_max,rsl,rsl_sd\n1,90,110,1,1\n2,190,210,1,1\n",
+        {},
+        ['core.csv, line 1: "age_min", "age_max" seem to be limits of the input', "add a column age with the middle"],
+    ),
+    "lower and upper alone": (
+        "depth,lower,upper,rsl,rsl_sd\n1,90,110,1,1\n2,190,210,1,1\n",
+        {},
+        ['core.csv, line 1: "lower", "upper" seem to be limits of the input', "--t-sigma 1"],
+    ),
+    "limits of the output alone": (
+        "depth,age,age_sd,rsl_lower,rsl_upper\n1,90,10,1,2\n2,190,10,1,2\n",
+        {},
+        ['core.csv, line 1: "rsl_lower", "rsl_upper" seem to be limits of the output', "add a column value"],
+    ),
     "NaN": (bad("3,NaN,10,-0.3,0.1"), {}, ['line 4, column "age_bp": the input is missing ("NaN")', "fill it in"]),
     "NaN in the output": (
         bad("3,300,10,NA,0.1"),
@@ -178,7 +203,7 @@ BAD = {
     "mixed scales in a column": (
         bad("3,300 BP,10,-0.3,0.1").replace("4,400", "4,400 CE"),
         {},
-        ['core.csv, line 4, column "age_bp": BP and CE are mixed', "one scale"],
+        ['core.csv, lines 4 and 5, column "age_bp": BP and CE are mixed', "one scale"],
     ),
     "scale in the cells": (
         bad("3,300 BP,10,-0.3,0.1"),
@@ -213,7 +238,7 @@ BAD = {
     "row names": (
         HEAD + "a,1,100,10,1,1\nb,2,200,10,1,1\n",
         {},
-        ["core.csv, line 2: the row has 6 cells, but the header in line 1 has 5", "row names"],
+        ["core.csv, lines 2 and 3: the row has 6 cells, but the header in line 1 has 5", "row names"],
     ),
     "open quote": (bad('3,300,10,"-0.3,0.1'), {}, ["core.csv, line 4: a quote is opened and not closed", "close it"]),
     "decimal points and commas": (
@@ -312,16 +337,20 @@ BAD = {
         ['core.csv, column "site": there is no "C", but "A", "B"', "correct the site"],
     ),
     "site without sites": (GOOD, {"site": "C"}, ["core.csv: no column names sites", "--sequence"]),
-    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: a sheet is asked for", "leave the option sheet out"]),
-    "negative number for all errors": (GOOD, {"y_sd": "-1"}, ["core.csv: y_sd is -1", "above 0"]),
-    "unknown number of sigmas": (GOOD, {"t_sigma": 3}, ["option t_sigma: found 3; give 1 or 2."]),
-    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale: found 'B2K'; give BP or CE."]),
+    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: a sheet is asked for", "leave out --sheet"]),
+    "negative number for all errors": (
+        GOOD,
+        {"y_sd": "-1"},
+        ["core.csv: --y-sd -1 (y_sd= in Python) is no standard deviation", "above 0"],
+    ),
+    "unknown number of sigmas": (GOOD, {"t_sigma": 3}, ["option t_sigma (--t-sigma): found 3; give 1 or 2."]),
+    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale (--scale): found 'B2K'; give BP or CE."]),
     "unknown direction": (
         GOOD,
         {"order_direction": "up"},
-        ["option order_direction: found 'up'; give increasing or decreasing."],
+        ["option order_direction (--order-direction): found 'up'; give increasing or decreasing."],
     ),
-    "option that is no text": (GOOD, {"order": 3}, ["option order: found 3; give text"]),
+    "option that is no text": (GOOD, {"order": 3}, ["option order (--order): found 3; give text"]),
     "unknown option": (GOOD, {"colour": "red"}, ["option colour: there is none of this name; choose from t, t_sd"]),
 }
 
@@ -344,6 +373,72 @@ def test_one_message_says_what_and_where_and_what_to_do(table, content, options,
     assert "\n" not in message
     assert message.count("; ") >= 1
     assert isinstance(caught.value, LaminaError)
+
+
+#: name: (content, the lines of the message after the first)
+SEVERAL = {
+    "in several columns": (
+        "depth,age_bp,age_sd,rsl,rsl_sd\n1,old,10,-0.1,0.1\n2,200,-10,-0.2,0.1\n3,300,10,low,0\ntop,400,10,-0.4,\n",
+        [
+            'line 2, column "age_bp": found the text "old"',
+            'line 3, column "age_sd": the error is negative ("-10")',
+            'line 4, column "rsl": found the text "low"',
+            'line 4, column "rsl_sd": the error of the output is 0',
+            'line 5, column "rsl_sd": the error is empty',
+            'line 5, column "depth": found the text "top"',
+        ],
+    ),
+    "the same in several lines": (
+        GOOD.replace(",100,10", ",100,").replace(",300,10", ",300,").replace(",400", ",x"),
+        ['lines 2 and 4, column "age_sd": the error is empty', 'line 5, column "age_bp": found the text "x"'],
+    ),
+    "limits": (
+        "depth,age_bp,age_min,age_max,rsl,rsl_sd\n1,100,110,90,1,1\n2,200,190,210,1,1\n3,350,290,310,1,1\n4,x,1,2,1,1\n"
+        "5,500,490,510,1,1\n",
+        [
+            'line 2, column "age_max": the upper limit 90 is below the lower limit 110',
+            'line 4, column "age_max": the value 350 is not between its limits 290 and 310',
+            'line 5, column "age_bp": found the text "x"',
+        ],
+    ),
+    "years in the future": (
+        "depth,year,year_sd,rsl,rsl_sd\n1,1900,10,1,1\n2,3000,10,1,1\n3,3100,10,1,1\n4,1800,10,1,1\n",
+        ['line 3, column "year": 3000 CE lies in the future', 'line 4, column "year": 3100 CE lies in the future'],
+    ),
+    "flags": (
+        "depth,age_bp,age_sd,rsl,rsl_sd,reject\n1,100,10,1,1,perhaps\n2,200,10,1,1,hm\n3,300,10,1,1,no\n",
+        ['line 2, column "reject": found "perhaps"', 'line 3, column "reject": found "hm"'],
+    ),
+    "ragged rows": (
+        GOOD + "5,1\n6,600,1,1,1,1\n",
+        ["line 6: the row has 2 cells, but the header in line 1 has 5", "line 7: the row has 6 cells"],
+    ),
+    "places in the order": (
+        HEAD + "".join(f"{d},{100 * d},10,1,1\n" for d in (1, 1, 2, 2, 2, 3)),
+        [
+            'lines 2 and 3, column "depth": two rows have the same place in the order, "1"',
+            'lines 4, 5 and 6, column "depth": 3 rows have the same place in the order, "2"',
+        ],
+    ),
+    "more than ten": (
+        HEAD + "".join(f"{d},x{d},10,1,1\n" for d in range(25)),
+        [*(f'line {d + 2}, column "age_bp": found the text "x{d}"' for d in range(10)), "and 15 more."],
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), SEVERAL.values(), ids=SEVERAL)
+def test_one_message_names_all_cells_that_cannot_be_used(table, content, expected):
+    with pytest.raises(TableError) as caught:
+        read(table(content))
+    first, *lines = str(caught.value).splitlines()
+    things = len(lines) - 1 + 15 if "more" in lines[-1] else len(lines)
+    assert first == f"core.csv: {things} things to correct:"
+    assert len(lines) == len(expected)
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(f"  {start}"), line
+        assert "; " in line or "more" in line
+    assert lines[-1].endswith(".")
 
 
 def test_there_are_forty():

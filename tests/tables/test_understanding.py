@@ -202,6 +202,26 @@ def test_dates_that_are_too_good_are_suspected(table):
     assert read(table(noisy)).warnings == ()
 
 
+def test_an_order_that_the_dates_contradict_is_suspected_in_few_rows_too(table):
+    header = "depth,age_bp,age_sd,value,value_sd\n"
+    wrong = read(table(header + "1,300,10,1,1\n2,200,10,1,1\n3,100,10,1,1\n"))
+    (said,) = [warning for warning in wrong.warnings if "against the order" in warning]
+    assert said.startswith("the dates run against the order (2 of 2 neighbours)")
+    assert "depth or height" in said
+    assert "--order-direction" in said
+    one_of_two = read(table(header + "1,100,10,1,1\n2,300,10,1,1\n3,200,10,1,1\n"))
+    assert one_of_two.warnings == ()
+    turned = read(table(header + "1,100,10,1,1\n2,200,10,1,1\n3,300,10,1,1\n"), Options(order_direction="decreasing"))
+    assert any("against the order" in warning for warning in turned.warnings)
+
+
+def test_the_core_whose_dates_contradict_its_order_is_named(table):
+    rows = [("A", d, 100 * d) for d in (1, 2, 3, 4)] + [("B", d, 500 - 100 * d) for d in (1, 2, 3)]
+    content = "core,depth,age_bp,age_sd,value,value_sd\n" + "".join(f"{c},{d},{t},10,1,1\n" for c, d, t in rows)
+    (said,) = [warning for warning in read(table(content)).warnings if "against the order" in warning]
+    assert '(2 of 2 neighbours of "B")' in said
+
+
 def test_a_modelled_age_is_suspected_by_its_name(table):
     understood = read(table(PLAIN.replace("age,", "modelled age,", 1)))
     assert any("age-depth model" in warning for warning in understood.warnings)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
+from ..fitting import METHODS
+from ..intervals import checked
 from ..kernels import (
     Kernel,
     Matern12,
@@ -62,8 +66,33 @@ def times(text: str | None) -> np.ndarray | None:
     return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
 
 
-def interval(text: str) -> tuple[float, float]:
-    """The text "1900:2000" as a pair."""
+def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
+    """Texts such as "1900:2000" as pairs. Raises MethodError for one that is no interval."""
+    pairs = [_interval(text) for text in texts or []]
+    try:
+        return checked(pairs)
+    except MethodError as error:
+        raise MethodError(f"--interval: {error}") from None
+
+
+def check_method_takes(using: dict[str, Any]) -> None:
+    """Raise MethodError for an option that was given, but that the method does not have."""
+    method = str(using["method"])
+    known = inspect.signature(METHODS[method]).parameters
+    options = [name for name in using if name != "method"]
+    wrong = [name for name in options if using[name] is not None and name not in known]
+    if wrong:
+        takes = ", ".join(_flag(name) for name in options if name in known)
+        raise MethodError(
+            f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
+        )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _interval(text: str) -> tuple[float, float]:
     parts = text.split(":")
     if len(parts) != 2:
         raise MethodError(f"--interval: {text!r} is not from:to, such as 1900:2000.")

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
 By = Annotated[str | None, typer.Option("--by", help="Split one table by this column.", rich_help_panel=given.READING)]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=given.OUTPUT)]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; one for each core by default.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", parser=given.whole(1), metavar="NUMBER", help="Processes; one for each core by default."),
+]
 Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, tcp://host:port.")]
 Figures = Annotated[bool, typer.Option("--figures", help="Write figures as files too.", rich_help_panel=given.OUTPUT)]
 Resume = Annotated[bool, typer.Option("--resume", help="Skip records that are finished.", rich_help_panel=given.OUTPUT)]
@@ -41,35 +44,36 @@ def batch(
     quiet: given.Quiet = False,
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
-    from ..files import WriteError
-    from ..intervals import checked
+    from ..files import WriteError, check_empty
     from ..many import SUMMARY
     from ..many import batch as fit_all
+    from ..report.words import count
     from ..tables import Options
-    from .arguments import interval as pair
+    from .arguments import check_method_takes, intervals, times
     from .arguments import kernel as by_name
-    from .arguments import times
 
     if dask is not None and workers is not None:
         raise MethodError("--workers is for this machine, --dask for a cluster: give one of them.")
     options, seed = Options(**reading), fitting["seed"]
+    check_method_takes(using)
     model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
-    moments, intervals = times(at), checked([pair(text) for text in interval or []])
+    moments, spans = times(at), intervals(interval)
     records = _records(tables, by, options)
     if (out / SUMMARY).exists() and not (force or resume):
         raise WriteError(f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force.")
+    if not (force or resume):
+        check_empty(out)
     with bar("records", quiet) as progress:
         summary = fit_all(
             records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
-            intervals=intervals,
+            intervals=spans,
             progress=progress, **model,
         )  # fmt: skip
     for row in summary[summary["state"] != "converged"].to_dict("records"):
         typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
     if not quiet:
-        counts = summary["state"].value_counts()
-        told = ", ".join(f"{count} {state}" for state, count in counts.items())
-        typer.echo(f"{len(summary)} records: {told}\nIndex: {out / 'index.html'}")
+        told = ", ".join(f"{n} {state}" for state, n in summary["state"].value_counts().items())
+        typer.echo(f"{count(len(summary), 'record')}: {told}\nIndex: {out / 'index.html'}")
     if (summary["state"] != "converged").any():
         raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; what could be is written
 

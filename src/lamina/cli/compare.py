@@ -35,8 +35,9 @@ def compare(
     quiet: given.Quiet = False,
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
-    from ..comparison import differences
-    from ..files import WriteError, make_folder, replacing, write_text
+    from ..comparison import differences, explained
+    from ..dictionary import listed, with_unit
+    from ..files import WriteError, check_empty, make_folder, replacing, write_text
     from ..grid import default_times
     from ..plots import compare as draw
     from ..tables import Options, read
@@ -47,25 +48,39 @@ def compare(
     model = fitting | {"kernel": by_name(fitting["kernel"])}
     understanding = read(table, options)
     folder = out or Path(f"{table.stem}-compared")
-    there = [name for name in ("compare.csv", "curves.csv", "compare.png") if (folder / name).exists()]
+    there = [name for name in ("compare.csv", "curves.csv", "compare.png", "columns.txt") if (folder / name).exists()]
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")
+    if not force:
+        check_empty(folder)
     make_folder(folder)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
     posteriors = _fitted(understanding.record, names, model, quiet)
     grid = default_times(posteriors[names[-1]]) if asked is None else asked
     curves = {name: posterior.curve(grid) for name, posterior in posteriors.items()}
-    found = differences(curves)
+    converged = {name: bool(posterior.draws.diagnostics["converged"]) for name, posterior in posteriors.items()}
+    found = differences(curves, converged)
+    record = understanding.record
+    columns = listed(explained(record.y_unit))
     write_text(folder / "compare.csv", found.to_csv(index=False, float_format="%.6g"))
     write_text(folder / "curves.csv", _stacked(curves).to_csv(index=False, float_format="%.10g"))
+    told = {
+        "at": with_unit("time", record.t_unit),
+        "mean, sd": with_unit("mean and standard deviation (1 sigma) of the curve", record.y_unit),
+        "q2.5": with_unit("its quantiles, in percent", record.y_unit),
+        "q97.5": "",
+        "method": "the method that gave the curve",
+    }
+    write_text(folder / "columns.txt", f"compare.csv\n{columns}\n\ncurves.csv\n{listed(told)}\n")
     with replacing(folder / "compare.png") as partial:
         draw(posteriors, curves).savefig(partial, dpi=160)
     if not quiet:
         typer.echo(found.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
-        for name, posterior in posteriors.items():
-            if not posterior.draws.diagnostics["converged"]:
-                typer.echo(f"{name} has not converged.")
+        typer.echo(f"\n{columns}")
+        for name in names:
+            if not converged[name]:
+                typer.echo(f"{name} has NOT converged.")
         typer.echo(f"\nFigure and tables are in {folder}.")
 
 

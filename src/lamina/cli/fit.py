@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import textwrap
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,8 +28,9 @@ DEMO, DEMO_INTERVAL = "nassau", (1900.0, 2000.0)
 
 #: A little beyond the data, as a part of their span, is not worth a warning.
 SLACK = 0.05
-DEMO_NOTE = (
-    "The ages of this core come from an age-depth model, which knew the order already. Using it again, as the paper\n"
+DEMO_TABLE = "Nassau Landing"
+DEMO_WARNING = (
+    "The ages of this core come from an age-depth model, which knew the order already. Using it again, as the paper "
     "did, counts it twice: take the narrowing of the ages as a demonstration, not as a result."
 )
 
@@ -58,17 +61,16 @@ def fit(
 ) -> None:
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
     from ..fitting import prepare
-    from ..intervals import checked
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import interval as pair
+    from .arguments import check_method_takes, intervals, times
     from .arguments import kernel as by_name
-    from .arguments import times
 
+    check_method_takes(using)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
         at=times(at),
-        intervals=checked([pair(text) for text in interval or []]),
+        intervals=intervals(interval),
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
         settings=settings,
@@ -85,7 +87,8 @@ def fit(
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
-    for said in beyond(understanding.record, asked):
+    asked = replace(asked, warnings=beyond(understanding.record, asked))
+    for said in asked.warnings:
         typer.echo(f"lamina: warning: {said}", err=True)
     run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
 
@@ -112,6 +115,7 @@ def beyond(record: Record, asked: Asked) -> list[str]:
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("lamina-demo"),
     seed: given.Seed = 0,
+    force: given.Force = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
@@ -119,12 +123,28 @@ def demo(
     from ..results import Asked, check_folder
 
     record = datasets.load(DEMO)
+    folder = check_folder(out, force or _is_demo(out))
     if not quiet:
-        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{DEMO_NOTE}\n")
+        note = textwrap.fill(f"Warning: {DEMO_WARNING}", width=110)
+        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{note}\n")
     asked = Asked(
-        intervals=[DEMO_INTERVAL], command=shlex.join(["lamina", *sys.argv[1:]]), seed=seed, table="Nassau Landing"
+        intervals=[DEMO_INTERVAL],
+        command=shlex.join(["lamina", *sys.argv[1:]]),
+        seed=seed,
+        table=DEMO_TABLE,
+        warnings=[DEMO_WARNING],
     )
-    run(record, {}, asked, check_folder(out, force=True), None, quiet=quiet)
+    run(record, {}, asked, folder, None, quiet=quiet)
+
+
+def _is_demo(folder: Path) -> bool:
+    """Whether a folder holds a demonstration, and no run of the user's own."""
+    from ..results import RUN
+
+    try:
+        return bool(json.loads((folder / RUN).read_text(encoding="utf-8"))["table"] == DEMO_TABLE)
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 def run(

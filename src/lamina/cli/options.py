@@ -53,6 +53,22 @@ class Scale(StrEnum):
     CE = "CE"
 
 
+def whole(least: int, most: int | None = None) -> Callable[[str | int], int]:
+    """A parser for whole numbers of at least ``least``, which says in plain words what the option takes."""
+    wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+
+    def parse(text: str | int) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            raise typer.BadParameter(f"{text} is not {wanted}.")
+        return number
+
+    return parse
+
+
 READING, MODEL, OUTPUT = "How to read the table", "Model and method", "Output"
 
 Table = Annotated[Path, typer.Argument(help="The table: CSV, TSV or .xlsx.", show_default=False)]
@@ -61,10 +77,24 @@ TSd = Annotated[str | None, typer.Option("--t-sd", help="Column of its error, or
 Y = Annotated[str | None, typer.Option("--y", help="Column of the output.", rich_help_panel=READING)]
 YSd = Annotated[str | None, typer.Option("--y-sd", help="Column of its error, or one number.", rich_help_panel=READING)]
 TSigma = Annotated[
-    int | None, typer.Option("--t-sigma", min=1, max=2, help="Input errors are 1 or 2 sigma.", rich_help_panel=READING)
+    int | None,
+    typer.Option(
+        "--t-sigma",
+        parser=whole(1, 2),
+        metavar="NUMBER",
+        help="Input errors are 1 or 2 sigma.",
+        rich_help_panel=READING,
+    ),
 ]
 YSigma = Annotated[
-    int | None, typer.Option("--y-sigma", min=1, max=2, help="Output errors are 1 or 2 sigma.", rich_help_panel=READING)
+    int | None,
+    typer.Option(
+        "--y-sigma",
+        parser=whole(1, 2),
+        metavar="NUMBER",
+        help="Output errors are 1 or 2 sigma.",
+        rich_help_panel=READING,
+    ),
 ]
 TimeScale = Annotated[
     Scale | None, typer.Option("--scale", case_sensitive=False, help="Ages BP or years CE.", rich_help_panel=READING)
@@ -94,11 +124,29 @@ Kernel = Annotated[
 ]
 GapPrior = Annotated[Gaps, typer.Option("--gaps", help="Prior of the gaps.", rich_help_panel=MODEL)]
 Trend = Annotated[Mean, typer.Option("--mean", help="Trend below the curve.", rich_help_panel=MODEL)]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same result.", rich_help_panel=MODEL)]
-Chains = Annotated[int | None, typer.Option("--chains", min=1, help="Number of chains.", rich_help_panel=MODEL)]
-Draws = Annotated[int | None, typer.Option("--draws", min=100, help="Draws to keep.", rich_help_panel=MODEL)]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", parser=whole(0), metavar="NUMBER", help="The same seed, the same result.", rich_help_panel=MODEL
+    ),
+]
+Chains = Annotated[
+    int | None,
+    typer.Option("--chains", parser=whole(1), metavar="NUMBER", help="Number of chains.", rich_help_panel=MODEL),
+]
+Draws = Annotated[
+    int | None,
+    typer.Option("--draws", parser=whole(100), metavar="NUMBER", help="Draws to keep.", rich_help_panel=MODEL),
+]
 MaxSweeps = Annotated[
-    int | None, typer.Option("--max-sweeps", min=1, help="Limit of each chain after warm-up.", rich_help_panel=MODEL)
+    int | None,
+    typer.Option(
+        "--max-sweeps",
+        parser=whole(1),
+        metavar="NUMBER",
+        help="Limit of each chain after warm-up.",
+        rich_help_panel=MODEL,
+    ),
 ]
 
 At = Annotated[
@@ -109,7 +157,9 @@ Interval = Annotated[
     list[str] | None,
     typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the results of another run.", rich_help_panel=OUTPUT)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite another run, or write beside other files.", rich_help_panel=OUTPUT)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.", rich_help_panel=OUTPUT)

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import MethodError
 from ..files import make_folder, replacing, write_text
+from .options import whole
 from .progress import bar
 
 if TYPE_CHECKING:
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Reproduce the paper: every figure and table, beside what it claims.")
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for figures and tables; made if need be.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", parser=whole(0), metavar="NUMBER", help="The same seed gives the same numbers.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version: one repetition, few settings.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
-Cores = Annotated[int | None, typer.Option("--cores", min=1, help="Cores to use; all by default.")]
+Cores = Annotated[
+    int | None, typer.Option("--cores", parser=whole(1), metavar="NUMBER", help="Cores to use; all by default.")
+]
 
 #: What --quick does less of.
 QUICK_SYNTHETIC: dict[str, Any] = {"t_sd": (0.5, 2.0), "repetitions": 1}
@@ -36,7 +41,7 @@ def synthetic(
     out: Out = Path("paper"),
     functions: Annotated[str, typer.Option(help="Numbers 1 to 5 of the functions, separated by commas.")] = "",
     methods: Annotated[str, typer.Option(help="Methods, separated by semicolons.")] = "",
-    repetitions: Annotated[int, typer.Option(min=1, help="Records for each setting.")] = 5,
+    repetitions: Annotated[int, typer.Option(parser=whole(1), metavar="NUMBER", help="Records for each setting.")] = 5,
     seed: Seed = 0,
     cores: Cores = None,
     quick: Quick = False,

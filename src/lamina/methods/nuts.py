@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arviz_notice import no_refactor_notice
 from ..convergence import effective_draws, r_hat
 from ..errors import MissingExtraError
 from ..problem import Problem
@@ -35,8 +36,9 @@ def run(
 ) -> Draws:
     """Sample ``draws`` in all, after ``warmup`` for each chain."""
     try:
-        import nutpie
-        from nutpie.compiled_pyfunc import from_pyfunc
+        with no_refactor_notice():
+            import nutpie
+            from nutpie.compiled_pyfunc import from_pyfunc
     except ImportError:
         raise MissingExtraError(
             'method="nuts" needs nutpie, which is not installed: pip install "lamina[nuts]".'

@@ -33,6 +33,7 @@ def html(
     version: str | None = None,
     seed: int | None = None,
     table_name: str | None = None,
+    warnings: Sequence[str] = (),
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
 ) -> str:
@@ -46,6 +47,7 @@ def html(
     at: times whose values are told in a table; the figures have their own grid.
     command, version, seed, table_name: how the fit was made. ``version`` is by default that of lamina here; ``seed``
         also draws the curves behind interval rates.
+    warnings: what the reader must know of the data, beside what ``understanding`` warns of.
     curve_table, rate_table: what ``posterior.curve`` and ``posterior.rate`` gave on a grid such as
         ``lamina.grid.default_times``, if they are at hand.
 
@@ -53,7 +55,8 @@ def html(
     """
     content = compute(posterior, understanding, intervals, at, curve_table, rate_table, seed or 0)
     page, run = Page(), Run(installed("lamina") if version is None else version, seed, command, table_name)
-    return page.render(write_sections(page, content, run, understanding), run.version)
+    cautions = [*(() if understanding is None else understanding.warnings), *warnings]
+    return page.render(write_sections(page, content, run, understanding, cautions), run.version)
 
 
 def write(path: str | Path, posterior: Posterior, **options: Any) -> None:

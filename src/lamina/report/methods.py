@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dictionary import parameter
 from ..kernels import Constant, Kernel, Linear, Product, Sum, TrendTerm
 from ..posterior import MOST_DRAWS
 from .content import Content
@@ -45,15 +46,6 @@ _GAPS = {
     "uniform": "a uniform prior over all inputs that have the known order",
     "log-uniform": "a flat prior on the logarithms of the gaps between consecutive inputs of a sequence",
 }
-PARAMETERS = {
-    "length": "length scale",
-    "sd": "standard deviation of the curve",
-    "alpha": "regularity of the spacing",
-    "shape": "shape of the rational-quadratic kernel",
-    "period": "period",
-    "t_scale": "factor on the reported errors of the inputs",
-    "y_scale": "factor on the reported errors of the outputs",
-}
 
 
 def references(content: Content) -> list[str]:
@@ -84,11 +76,7 @@ def call(content: Content, seed: int | None) -> str:
 
 def meaning(content: Content, name: str) -> tuple[str, str]:
     """What a parameter is, in words, and its unit."""
-    plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
-    record = content.posterior.record
-    units = {"length": content.axes.duration, "period": content.axes.duration, "sd": record.y_unit}
-    said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
-    return said, units.get(plain, "")
+    return parameter(content.posterior.record, name)
 
 
 def _model(content: Content) -> list[str]:

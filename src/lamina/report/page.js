@@ -75,5 +75,17 @@
     });
   });
 
+  // Tables that are wider than the page say that they can be scrolled, also by keyboard.
+  function measure() {
+    document.querySelectorAll(".scroll").forEach(function (one) {
+      var wide = one.scrollWidth > one.clientWidth + 1;
+      one.classList.toggle("wide", wide);
+      if (wide) one.tabIndex = 0; else one.removeAttribute("tabindex");
+    });
+  }
+  window.addEventListener("resize", measure);
+  document.addEventListener("toggle", measure, true); // of details, which does not bubble
+  measure();
+
   draw(false).then(function () { root.dataset.drawn = String(figures.length); });
 })();

@@ -26,7 +26,7 @@ class Run:
     table_name: str | None
 
 
-def write(page: Page, content: Content, run: Run, understanding: Understanding | None) -> str:
+def write(page: Page, content: Content, run: Run, understanding: Understanding | None, warnings: Sequence[str]) -> str:
     """Write all sections to the page; returns its title."""
     sections: list[tuple[str, str, Callable[[], None]]] = [
         ("rate", "Rate of change", lambda: _rate(page, content)),
@@ -35,12 +35,12 @@ def write(page: Page, content: Content, run: Run, understanding: Understanding |
         ("parameters", "Parameters", lambda: _parameters(page, content)),
         ("intervals", "Rates over intervals", lambda: _intervals(page, content)),
         ("trust", "Convergence and conflicts", lambda: _trust(page, content)),
-        ("table", "How the table was understood", lambda: _table(page, understanding)),
+        ("table", "How the table was understood", lambda: _table(page, understanding, warnings)),
         ("methods", "Methods, ready to paste", lambda: _methods(page, content, run)),
         ("again", "Run it again", lambda: _again(page, content, run)),
     ]
     title = _title(content, run)
-    _top(page, content, title, [(anchor, heading) for anchor, heading, _ in sections])
+    _top(page, content, title, [(anchor, heading) for anchor, heading, _ in sections], len(warnings))
     for anchor, heading, put in sections:
         page.heading(heading, anchor)
         put()
@@ -53,11 +53,13 @@ def _title(content: Content, run: Run) -> str:
     return f"{record.y_name} from {run.table_name}" if run.table_name else f"{record.y_name} against {record.t_name}"
 
 
-def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, str]]) -> None:
+def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, str]], warnings: int) -> None:
     page.raw(f"<h1>{escape(title)}</h1>")
     verdicts = "".join(
         f"<li{'' if good else ' class=bad'}>{escape(text)}</li>" for text, good in answer.badges(content)
     )
+    if warnings:
+        verdicts += f'<li class=bad><a href="#table">{count(warnings, "warning")} about the data</a></li>'
     page.raw(f'<ul class="badges">{verdicts}</ul>')
     warning = answer.banner(content)
     if warning:
@@ -172,29 +174,35 @@ def _parameters(page: Page, content: Content) -> None:
     if not len(content.theta):
         page.paragraph(["All parameters were given; there was none to learn."])
         return
-    point = bool((content.theta["sd"] == 0.0).all())
+    point = bool((content.theta["sd"] == 0.0).all())  # a method that maximises has one value and no interval
     lines = []
     for one in content.theta.to_dict("records"):
         said, unit = methods.meaning(content, one["name"])
         prior = f"{number(one['prior_median'])} ({number(one['prior_low'])} to {number(one['prior_high'])})"
         found = [number(one["mean"], 4)]
-        if not point:
+        if not point and one["sd"] == 0.0:
+            found.append("estimate, no interval")
+        elif not point:
             found = [with_sd(one["mean"], one["sd"]), f"{number(one['q2.5'])} to {number(one['q97.5'])}"]
         extra = [] if point else [f"{one['r_hat']:.3f}" if one["r_hat"] > 0 else "–", number(one["ess"], 3)]
         lines.append([one["name"], said, unit, *found, prior, *extra])
-    found_head = ["best value"] if point else ["mean ± sd", "95 %"]
+    found_head = ["estimate, no interval"] if point else ["mean ± sd", "95 %"]
     extra_head = [] if point else ["R-hat", "effective draws"]
     page.table(["parameter", "what it is", "unit", *found_head, "prior median (68 %)", *extra_head], lines, 3)
     page.raw('<div class="many">')
     for name in content.theta["name"]:
         said = methods.meaning(content, name)[0]
         page.figure(
-            f"parameter-{name}", figures.parameter(content, name), f"Prior and posterior of the {said}.", size="small"
+            f"parameter-{name}",
+            figures.parameter(content, name),
+            f"Prior and {'estimate' if point else 'posterior'} of the {said}.",
+            size="small",
         )
     page.raw("</div>")
-    page.paragraph(
-        ["Where the posterior looks like the prior (dotted), the data say little about that parameter."], "caption"
-    )
+    caption = "Where the posterior looks like the prior (dotted), the data say little about that parameter."
+    if point:
+        caption = "The line is the estimate, the dotted curve its prior. This method does not tell how uncertain it is."
+    page.paragraph([caption], "caption")
 
 
 def _intervals(page: Page, content: Content) -> None:
@@ -257,13 +265,13 @@ def _trust(page: Page, content: Content) -> None:
     page.items(lines)
 
 
-def _table(page: Page, understanding: Understanding | None) -> None:
-    if understanding is None:
-        page.paragraph(["The record was given in Python, not read from a table."])
-        return
-    if understanding.warnings:
+def _table(page: Page, understanding: Understanding | None, warnings: Sequence[str]) -> None:
+    if warnings:
         page.subheading("Please look at this")
-        page.items(understanding.warnings)
+        page.items(warnings)
+    if understanding is None:
+        page.paragraph(["The record was given in Python or is embedded in lamina; it was not read from a table."])
+        return
     page.table(["what", "understood as", "why"], [[str(cell) for cell in fact] for fact in understanding.facts], 3)
 
 

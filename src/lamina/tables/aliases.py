@@ -134,6 +134,9 @@ def is_number(text: str) -> bool:
 
 
 def _no_input(grid: Grid) -> TableError:
+    limits = _limits_only(grid, "t")
+    if limits is not None:
+        return limits
     columns = listing(h.text for h in grid.headers if h.text)
     raw = [h for h in grid.headers if any(word in squash(h.text) for word in ("14c", "c14", "radiocarbon"))]
     if raw:
@@ -153,6 +156,9 @@ def _no_input(grid: Grid) -> TableError:
 
 
 def _no_output(grid: Grid, t: Header, depth: Header | None) -> TableError:
+    limits = _limits_only(grid, "y")
+    if limits is not None:
+        return limits
     others = [h.text for h in grid.headers if h.text and h.role is None]
     dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
     rest = f"; not used so far: {listing(others)}" if others else ""
@@ -160,5 +166,22 @@ def _no_output(grid: Grid, t: Header, depth: Header | None) -> TableError:
         grid.path,
         f"no column holds the output (RSL, value, d18O){rest}",
         f"{dates}name it with {option('y', 'COLUMN')}",
+        grid.header_line,
+    )
+
+
+def _limits_only(grid: Grid, role: str) -> TableError | None:
+    """A pair of limits without the value between them: what to add. None if there is no such pair."""
+    unnamed = "error" if role == "t" else role  # "lower" and "upper" alone are more often about ages
+    limits = [h for h in grid.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
+    low, up = ([h.text for h in limits if h.side == side][:1] for side in ("low", "up"))
+    if not (low and up):
+        return None
+    what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
+    return problem(
+        grid.path,
+        f"{listing(low + up)} seem to be limits of the {what}, and no column holds the {what} itself",
+        f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
+        f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}",
         grid.header_line,
     )

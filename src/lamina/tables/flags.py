@@ -5,7 +5,7 @@ from .facts import Notes
 from .grid import Grid
 from .headers import Header
 from .options import Options
-from .problems import TableError, listing, name_lines, option, problem, quote
+from .problems import Faults, listing, name_lines, option, problem, quote
 
 _YES = {
     "yes",
@@ -67,39 +67,38 @@ def rows_of_site(grid: Grid, columns: Columns, options: Options, notes: Notes) -
 def rows_to_use(grid: Grid, columns: Columns, notes: Notes) -> list[int]:
     """The rows that no flag leaves out. Raises TableError for a flag that is not clear, or if none is left."""
     rows = list(range(len(grid.cells)))
+    faults = Faults()
     if columns.reject is not None:
-        rejected = {i for i in rows if _is_set(grid, columns.reject, i)}
+        rejected = {i for i in rows if _is_set(grid, columns.reject, i, faults)}
         rows = [i for i in rows if i not in rejected]
         lines = f" ({name_lines([grid.lines[i] for i in sorted(rejected)])})" if rejected else ""
         notes.fact("rejected", f"{len(rejected)} rows left out{lines}", f"the column {quote(columns.reject.text)}")
     if columns.limiting is not None and _tells_limiting(grid, columns.limiting):
-        limiting = {i for i in rows if _is_limiting(grid, columns.limiting, i)}
+        limiting = {i for i in rows if _is_limiting(grid, columns.limiting, i, faults)}
         rows = [i for i in rows if i not in limiting]
         if limiting:
             lines = name_lines([grid.lines[i] for i in sorted(limiting)])
             notes.fact("limiting", f"{len(limiting)} rows left out", f"the column {quote(columns.limiting.text)}")
             notes.warn(f"limiting dates bound the sea level from one side only and are left out ({lines}).")
+    faults.refuse(grid.path)
     if not rows:
         raise problem(grid.path, "every row is marked as rejected or limiting", "check the flags")
     return rows
 
 
-def _is_set(grid: Grid, header: Header, row: int) -> bool:
-    flag = grid.cells[row][header.index]
-    if flag.casefold() in _YES:
-        return True
-    if flag.casefold() in _NO:
-        return False
-    raise _unclear(grid, header, row)
-
-
-def _is_limiting(grid: Grid, header: Header, row: int) -> bool:
+def _is_set(grid: Grid, header: Header, row: int, faults: Faults) -> bool:
     flag = grid.cells[row][header.index].casefold()
-    if flag in _LIMITING or "limiting" in flag:
-        return True
-    if flag in _INDEX:
-        return False
-    raise _unclear(grid, header, row)
+    if flag not in _YES | _NO:
+        _unclear(grid, header, row, faults)
+    return flag in _YES
+
+
+def _is_limiting(grid: Grid, header: Header, row: int, faults: Faults) -> bool:
+    flag = grid.cells[row][header.index].casefold()
+    limiting = flag in _LIMITING or "limiting" in flag
+    if not limiting and flag not in _INDEX:
+        _unclear(grid, header, row, faults)
+    return limiting
 
 
 def _tells_limiting(grid: Grid, header: Header) -> bool:
@@ -113,6 +112,7 @@ def _tells_limiting(grid: Grid, header: Header) -> bool:
     return flags == known and flags != {""}
 
 
-def _unclear(grid: Grid, header: Header, row: int) -> TableError:
-    found = f"found {quote(grid.cells[row][header.index])} as a flag"
-    return problem(grid.path, found, "write yes or no", grid.lines[row], header.text)
+def _unclear(grid: Grid, header: Header, row: int, faults: Faults) -> None:
+    faults.add(
+        f"found {quote(grid.cells[row][header.index])} as a flag", "write yes or no", grid.lines[row], header.text
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from .excel import read_excel
 from .headers import Header, parse, squash
 from .options import Options
-from .problems import problem
+from .problems import Faults, option, problem
 from .text import CHUNK, Rows, read_text, refuse_other_files, too_large
 
 _HEADER_WITHIN = 30
@@ -45,7 +45,7 @@ def read_grid(path: Path, options: Options) -> Grid:
     excel = path.suffix.lower() in (".xlsx", ".xlsm")
     rows = read_excel(path, data, options.sheet) if excel else read_text(path, data)
     if options.sheet is not None and not excel:
-        raise problem(path, "a sheet is asked for, but this is no .xlsx file", "leave the option sheet out")
+        raise problem(path, "a sheet is asked for, but this is no .xlsx file", f"leave out {option('sheet', 'NAME')}")
     if max(map(len, rows.cells)) > _WIDEST:
         raise problem(path, f"there are more than {_WIDEST} columns", "give a table with one row per measurement")
     named = user_names(options)
@@ -110,22 +110,17 @@ def _below(path: Path, rows: Rows, at: int, names: list[str]) -> tuple[list[list
     again = [name.casefold() for name in names]
     cells: list[list[str]] = []
     lines: list[int] = []
+    faults, do = Faults(), "look for a missing cell, or a separator inside a text without quotes"
+    if all(len(row) == width + 1 for row in rows.cells[at + 1 :]):
+        do = "give the first column, which seems to hold row names, a name too"
     for row, line in zip(rows.cells[at + 1 :], rows.lines[at + 1 :], strict=True):
         if [cell.casefold() for cell in row[:width]] == again:
             continue
         if len(row) < width or any(row[width:]):
-            raise _ragged(path, rows, at, width, len(row), line)
+            faults.add(f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}", do, line)
         cells.append(row[:width])
         lines.append(line)
+    faults.refuse(path)
     if not cells:
         raise problem(path, "there is a header, but no row below it", "add the measurements", line=rows.lines[at])
     return cells, lines
-
-
-def _ragged(path: Path, rows: Rows, at: int, width: int, got: int, line: int) -> Exception:
-    if all(len(row) == width + 1 for row in rows.cells[at + 1 :]):
-        do = "give the first column, which seems to hold row names, a name too"
-    else:
-        do = "look for a missing cell, or a separator inside a text without quotes"
-    found = f"the row has {got} cells, but the header in line {rows.lines[at]} has {width}"
-    return problem(path, found, do, line=line)

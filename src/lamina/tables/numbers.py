@@ -8,13 +8,20 @@ from numpy.typing import NDArray
 
 from .grid import Grid
 from .headers import Header
-from .problems import TableError, option, problem, quote
+from .problems import Faults, option, problem, quote
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}[-/]\d{1,2}"
+    rf"|(?:\d{{1,2}}\.?[\s-]*)?{_MONTH}[\s,-]*(?:\d{{1,2}},?\s+)?\d{{2,4}}|\d{{4}}[\s-]+{_MONTH}(?:[\s-]+\d{{1,2}})?)"
+    r"(?:[T\s]\d{1,2}:\d{2}.*)?",
+    re.IGNORECASE,
+)
 
 
 def decimal_comma(grid: Grid, headers: Iterable[Header]) -> bool:
@@ -37,12 +44,15 @@ def decimal_comma(grid: Grid, headers: Iterable[Header]) -> bool:
     return True
 
 
-def values(grid: Grid, header: Header, comma: bool, what: str, blank: bool = False) -> NDArray[np.float64]:
+def values(
+    grid: Grid, header: Header, comma: bool, what: str, faults: Faults, blank: bool = False
+) -> NDArray[np.float64]:
     """The numbers in a column, shape (rows,); NaN for an empty cell if `blank` allows it.
 
-    Raises TableError, which calls the content `what`, for the first cell that is no number.
+    A cell that is no number is NaN too, and added to the faults, which call the content `what`.
     """
     column = np.full(len(grid.cells), np.nan)
+    scales = {match[1].upper() for cell in grid.column(header) if (match := _SCALED.fullmatch(_plain(cell)))}
     for i, cell in enumerate(grid.column(header)):
         plain = _plain(cell)
         if comma:
@@ -50,7 +60,7 @@ def values(grid: Grid, header: Header, comma: bool, what: str, blank: bool = Fal
         if _NUMBER.fullmatch(plain) and np.isfinite(float(plain)):
             column[i] = float(plain)
         elif not (blank and (not plain or plain.lower() in _MISSING)):
-            raise _no_number(grid, header, cell, grid.lines[i], what)
+            faults.add(*_no_number(cell, what, scales), grid.lines[i], header.text)
     return column
 
 
@@ -58,15 +68,15 @@ def _plain(cell: str) -> str:
     return cell.strip().replace("−", "-").replace("–", "-")
 
 
-def _no_number(grid: Grid, header: Header, cell: str, line: int, what: str) -> TableError:
-    scales = {match[1].upper() for text in grid.column(header) if (match := _SCALED.fullmatch(_plain(text)))}
+def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
+    """What was found instead of a number, and what to do. `scales` are those named in the cells of the column."""
     if not cell.strip():
         found, do = f"the {what} is empty", "fill it in, leave the row out, or mark it in a column named reject"
     elif _plain(cell).lower() in _MISSING:
         found = f"the {what} is missing ({quote(cell)})"
         do = "fill it in, leave the row out, or mark it in a column named reject"
     elif "BP" in scales and len(scales) > 1:
-        found = f"BP and {min(scales - {'BP'})} are mixed in one column (here {quote(cell)})"
+        found = f"BP and {min(scales - {'BP'})} are mixed in one column"
         do = "write all in one scale, as plain numbers"
     elif scales:
         found = f"found the text {quote(cell)}"
@@ -75,6 +85,8 @@ def _no_number(grid: Grid, header: Header, cell: str, line: int, what: str) -> T
         found, do = f"found a value with its error, {quote(cell)}", "put the error into a column of its own"
     elif cell.strip()[0] in "<>~":
         found, do = f"found the limit {quote(cell)}", "give a number, or mark the row in a column named reject"
+    elif _DATE.fullmatch(_plain(cell)):
+        found, do = f"found the date {quote(cell)}", "give decimal years, such as 1998.36 for 12 May 1998"
     else:
         found, do = f"found the text {quote(cell)} where the {what} should be a number", "correct the cell"
-    return problem(grid.path, found, do, line, header.text)
+    return found, do

@@ -50,13 +50,13 @@ class Options:
             if isinstance(value, int | float) and not isinstance(value, bool) and name in ("t_sd", "y_sd"):
                 object.__setattr__(self, name, repr(value))
             elif value is not None and (not isinstance(value, str) or not value.strip()):
-                raise TableError(f"option {name}: found {value!r}; give text, such as the name of a column.")
+                raise _wrong(name, value, "text, such as the name of a column")
         if isinstance(self.scale, str):
             object.__setattr__(self, "scale", self.scale.strip().upper())
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or value not in choices):
-                raise TableError(f"option {name}: found {value!r}; give {' or '.join(map(str, choices))}.")
+                raise _wrong(name, value, " or ".join(map(str, choices)))
 
     @classmethod
     def of(cls, **values: Any) -> "Options":
@@ -66,3 +66,7 @@ class Options:
         if unknown:
             raise TableError(f"option {unknown[0]}: there is none of this name; choose from {', '.join(known)}.")
         return cls(**values)
+
+
+def _wrong(name: str, value: Any, wanted: str) -> TableError:
+    return TableError(f"option {name} (--{name.replace('_', '-')}): found {value!r}; give {wanted}.")

@@ -13,7 +13,7 @@ from .grid import Grid
 from .headers import Header
 from .numbers import values
 from .options import Options
-from .problems import TableError, name_lines, option, problem, quote
+from .problems import Faults, TableError, name_lines, option, problem, quote
 from .ranks import rank_correlation
 
 _CLEAR = 0.5
@@ -30,7 +30,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True)
-class _Key:
+class Key:
     """A number per row that grows along the order; NaN where it is not known. older: whether it grows with age."""
 
     values: NDArray[np.float64]
@@ -43,17 +43,19 @@ def arrange(
     grid: Grid,
     columns: Columns,
     labels: list[str | None] | None,
+    key: Key | None,
     t: NDArray[np.float64],
     scale: str | None,
     comma: bool,
     options: Options,
     notes: Notes,
 ) -> Arrangement:
-    """Bring the rows of each sequence into order. Raises TableError if nothing defines one, or it is not clear."""
-    if options.order is not None and options.order.lower() == "none":
-        notes.fact("order", "none: every row stands alone", "you said so")
+    """Bring the rows of each sequence into order. Raises TableError if it is not clear."""
+    if key is None:
         return Arrangement(list(range(t.size)), [None] * t.size, "increasing", "none")
-    key = _key(grid, columns, comma, options, notes)
+    if key.header is not None and np.isnan(key.values).all():
+        do = "fill the column in or choose another"
+        raise problem(grid.path, "no row has a number here", do, column=key.header.text)
     groups, loose = _groups(key, labels)
     if loose:
         lines = name_lines([grid.lines[i] for i in loose])
@@ -73,39 +75,42 @@ def arrange(
     return Arrangement(rows + loose, sequence, order, key.by)
 
 
-def _key(grid: Grid, columns: Columns, comma: bool, options: Options, notes: Notes) -> _Key:
+def find_key(grid: Grid, columns: Columns, comma: bool, options: Options, notes: Notes, faults: Faults) -> Key | None:
+    """What defines the order; None if the user wants none. Raises TableError if nothing does."""
     if options.order is not None:
+        if options.order.lower() == "none":
+            notes.fact("order", "none: every row stands alone", "you said so")
+            return None
         if options.order.lower() == "rows":
             notes.fact("order", "the rows of the file", "you said so")
-            return _Key(np.arange(len(grid.cells), dtype=float), None, "rows", older=False)
+            return Key(np.arange(len(grid.cells), dtype=float), None, "rows", older=False)
         header = must_be_named(grid, options.order, option("order", "COLUMN, rows or none"))
-        return _column(grid, header, comma, "you said so", notes)
+        return _column(grid, header, comma, "you said so", notes, faults)
     for found in (columns.depth, columns.height, columns.position):
         if found is not None and any(grid.column(found)):
-            return _column(grid, found, comma, "found by its name", notes)
+            return _column(grid, found, comma, "found by its name", notes, faults)
     if len(columns.depth_limits) == 2:
         top, bottom = columns.depth_limits
-        depth = np.mean([values(grid, h, comma, "depth", blank=True) for h in (top, bottom)], axis=0)
+        depth = np.mean([values(grid, h, comma, "depth", faults, blank=True) for h in (top, bottom)], axis=0)
         notes.fact("order", f"the middle of {quote(top.text)} and {quote(bottom.text)}: deeper is older", "their names")
-        return _Key(depth, top, "depth", older=True)
+        return Key(depth, top, "depth", older=True)
     raise _no_order(grid)
 
 
-def _column(grid: Grid, header: Header, comma: bool, why: str, notes: Notes) -> _Key:
-    key = values(grid, header, comma, header.role if header.role in ("depth", "height") else "place in the order", True)
-    if np.isnan(key).all():
-        raise problem(grid.path, "no row has a number here", "fill the column in or choose another", column=header.text)
+def _column(grid: Grid, header: Header, comma: bool, why: str, notes: Notes, faults: Faults) -> Key:
+    what = header.role if header.role in ("depth", "height") else "place in the order"
+    key = values(grid, header, comma, what, faults, blank=True)
     if header.role == "depth":
         notes.fact("order", f"the column {quote(header.text)}: deeper is older", why)
-        return _Key(key, header, "depth", older=True)
+        return Key(key, header, "depth", older=True)
     if header.role == "height":
         notes.fact("order", f"the column {quote(header.text)}: higher is younger", why)
-        return _Key(-key, header, "height", older=True)
+        return Key(-key, header, "height", older=True)
     notes.fact("order", f"the column {quote(header.text)}", why)
-    return _Key(key, header, "column", older=False)
+    return Key(key, header, "column", older=False)
 
 
-def _groups(key: _Key, labels: list[str | None] | None) -> tuple[dict[str, list[int]], list[int]]:
+def _groups(key: Key, labels: list[str | None] | None) -> tuple[dict[str, list[int]], list[int]]:
     """Rows of each sequence, and the rows that have no order."""
     groups: dict[str, list[int]] = {}
     loose = []
@@ -119,25 +124,28 @@ def _groups(key: _Key, labels: list[str | None] | None) -> tuple[dict[str, list[
 
 
 def _refuse_ties(grid: Grid, key: NDArray[np.float64], header: Header, groups: dict[str, list[int]]) -> None:
+    faults = Faults()
     for name, members in groups.items():
-        seen: dict[float, int] = {}
+        places: dict[float, list[int]] = {}
         for i in members:
-            if key[i] in seen:
-                first = seen[key[i]]
-                inside = f" of {quote(name)}" if len(groups) > 1 else ""
-                raise problem(
-                    grid.path,
-                    f"two rows{inside} have the same place in the order, {quote(grid.cells[i][header.index])}",
-                    "average them, tell them apart by their exact depths, name their cores in a column core, or "
-                    "leave the cell of one empty, which takes it out of the order",
-                    [grid.lines[first], grid.lines[i]],
-                    header.text,
-                )
-            seen[key[i]] = i
+            places.setdefault(key[i], []).append(i)
+        for rows in places.values():
+            if len(rows) == 1:
+                continue
+            inside = f" of {quote(name)}" if len(groups) > 1 else ""
+            count = "two" if len(rows) == 2 else len(rows)
+            faults.add(
+                f"{count} rows{inside} have the same place in the order, {quote(grid.cells[rows[-1]][header.index])}",
+                "average them, tell them apart by their exact depths, name their cores in a column core, or "
+                "leave the cell of one empty, which takes it out of the order",
+                [grid.lines[i] for i in rows],
+                header.text,
+            )
+    faults.refuse(grid.path)
 
 
 def _compare_with_rows(
-    grid: Grid, columns: Columns, key: _Key, groups: dict[str, list[int]], comma: bool, named: bool
+    grid: Grid, columns: Columns, key: Key, groups: dict[str, list[int]], comma: bool, named: bool
 ) -> None:
     """Depths that turn back down the rows contradict an order by rows, and may hide a second core.
 
@@ -146,7 +154,9 @@ def _compare_with_rows(
     depth = columns.depth or columns.height
     if depth is None or key.by not in ("rows", "depth", "height") or (named and key.by != "rows"):
         return
-    places = values(grid, depth, comma, "depth", blank=True)
+    faults = Faults()
+    places = values(grid, depth, comma, "depth", faults, blank=True)
+    faults.refuse(grid.path)
     for members in groups.values():
         known = [i for i in members if not np.isnan(places[i])]
         steps = np.sign(np.diff(places[known]))
@@ -158,7 +168,7 @@ def _compare_with_rows(
             raise problem(
                 grid.path,
                 "the order of the rows is asked for, but here the depths turn back",
-                "leave the option order out to order by depth, or correct the depth",
+                f"leave out {option('order', 'rows')} to order by depth, or correct the depth",
                 line,
                 depth.text,
             )
@@ -174,7 +184,7 @@ def _compare_with_rows(
 
 def _direction(
     grid: Grid,
-    key: _Key,
+    key: Key,
     groups: dict[str, list[int]],
     t: NDArray[np.float64],
     scale: str | None,
@@ -214,13 +224,13 @@ def _direction(
     return order
 
 
-def _trend(key: _Key, groups: dict[str, list[int]], t: NDArray[np.float64]) -> float:
+def _trend(key: Key, groups: dict[str, list[int]], t: NDArray[np.float64]) -> float:
     """Rank correlation of t with the order, that of the longest sequence."""
     longest = max(groups.values(), key=len, default=[])
     return rank_correlation(key.values[longest], t[longest])
 
 
-def _runs_back(key: _Key, members: list[int], t: NDArray[np.float64], order: Order, options: Options) -> bool:
+def _runs_back(key: Key, members: list[int], t: NDArray[np.float64], order: Order, options: Options) -> bool:
     """With the order of the rows, one core may be listed from the top and another from the bottom."""
     if key.by != "rows" or options.order_direction is not None:
         return False

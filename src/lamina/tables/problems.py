@@ -1,12 +1,14 @@
 """What can be wrong with a table, said in one shape: FILE, line N, column "X": what was found; what to do."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LaminaError
 
 _SHOWN = 40
 _LISTED = 12
+_FAULTS = 10
 
 
 class TableError(LaminaError):
@@ -19,10 +21,40 @@ def problem(
     """The error to raise. `line` and `column` are left out of the message where they make no sense."""
     where = Path(path).name or str(path)
     if line is not None:
-        where += f", {name_lines([line] if isinstance(line, int) else line)}"
-    if column is not None:
+        where += f", {_place([line] if isinstance(line, int) else line, column)}"
+    elif column is not None:
         where += f", column {quote(column)}"
     return TableError(f"{where}: {found}; {do}.")
+
+
+def _place(lines: Sequence[int], column: str | None) -> str:
+    return name_lines(lines) + ("" if column is None else f", column {quote(column)}")
+
+
+@dataclass
+class Faults:
+    """Cells that cannot be used, collected while a table is read, so that one message names them all."""
+
+    _lines: dict[tuple[str | None, str, str], list[int]] = field(default_factory=dict)
+
+    def add(self, found: str, do: str, lines: int | Sequence[int], column: str | None = None) -> None:
+        """Note what was found in a line, or in several, and what to do. What is alike is told together."""
+        known = self._lines.setdefault((column, found, do), [])
+        known += [lines] if isinstance(lines, int) else lines
+
+    def refuse(self, path: Path | str) -> None:
+        """Raise TableError if there are any: the first ten, by line, and how many more there are."""
+        found = sorted(self._lines.items(), key=lambda fault: min(fault[1]))
+        if not found:
+            return
+        if len(found) == 1:
+            (column, what, do), lines = found[0]
+            raise problem(path, what, do, lines, column)
+        told = [f"  {_place(lines, column)}: {what}; {do}" for (column, what, do), lines in found[:_FAULTS]]
+        if len(found) > _FAULTS:
+            told.append(f"  and {len(found) - _FAULTS} more")
+        where = Path(path).name or str(path)
+        raise TableError("\n".join([f"{where}: {len(found)} things to correct:", *told]) + ".")
 
 
 def name_lines(lines: Sequence[int]) -> str:

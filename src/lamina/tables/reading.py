@@ -16,10 +16,10 @@ from .grid import Grid, read_grid
 from .headers import squash
 from .numbers import decimal_comma, values
 from .options import Options
-from .order import Arrangement, arrange
-from .problems import TableError, listing, option, problem, quote
+from .order import Arrangement, arrange, find_key
+from .problems import Faults, TableError, listing, option, problem, quote
 from .reported import note_exact, note_reversals, refuse_exact_reversals
-from .scale import find_scale, refuse_impossible
+from .scale import find_scale, note_impossible
 from .sequences import label_rows
 from .sigma import standard_deviations
 from .understanding import Understanding
@@ -45,11 +45,13 @@ def read(path: str | PathLike[str], options: Options | None = None) -> Understan
 def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, Understanding | TableError]:
     """Read one table as several, one for each value of the column ``by``, in the order in which they first appear.
 
-    A part that cannot be used has its error in place of what was understood. Raises TableError if the table as a whole
-    cannot be read, or a row has no value there.
+    With the option ``site``, only the rows of that site are split. A part that cannot be used has its error in place of
+    what was understood. Raises TableError if the table as a whole cannot be read, or a row has no value there.
     """
     options = options or Options()
     whole = read_grid(Path(path), options)
+    if options.site is not None:
+        whole = whole.keep(rows_of_site(whole, assign(whole, options), options, Notes()))
     header = must_be_named(whole, by, option("by", "COLUMN"))
     rows: dict[str, list[int]] = {}
     for i, name in enumerate(whole.column(header)):
@@ -116,13 +118,16 @@ def _numbers(
     numeric = [columns.t, *columns.t_errors, columns.y, *columns.y_errors, *columns.depth_limits]
     numeric += [h for h in (columns.depth, columns.height, columns.position) if h is not None]
     comma = decimal_comma(grid, numeric)
-    t = values(grid, columns.t, comma, "input")
-    refuse_impossible(grid, columns.t, t, scale)
-    y = values(grid, columns.y, comma, "output")
-    t_sd = standard_deviations(grid, "t", t, columns.t_errors, options, comma, notes)
-    y_sd = standard_deviations(grid, "y", y, columns.y_errors, options, comma, notes)
+    faults = Faults()
+    t = values(grid, columns.t, comma, "input", faults)
+    note_impossible(grid, columns.t, t, scale, faults)
+    y = values(grid, columns.y, comma, "output", faults)
+    t_sd = standard_deviations(grid, "t", t, columns.t_errors, options, comma, notes, faults)
+    y_sd = standard_deviations(grid, "y", y, columns.y_errors, options, comma, notes, faults)
     labels = label_rows(grid, columns, options, notes)
-    arranged = arrange(grid, columns, labels, t, scale, comma, options, notes)
+    key = find_key(grid, columns, comma, options, notes, faults)
+    faults.refuse(grid.path)
+    arranged = arrange(grid, columns, labels, key, t, scale, comma, options, notes)
     return (t, t_sd, y, y_sd), arranged
 
 

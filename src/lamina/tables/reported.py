@@ -12,10 +12,13 @@ from .facts import Notes
 from .grid import Grid
 from .headers import Header
 from .order import Arrangement
-from .problems import name_lines, problem
+from .problems import Faults, name_lines, option, quote
+from .ranks import rank_correlation
 
 _FEWEST = 5
 _UNLIKELY = 0.01
+#: Dates whose rank correlation with the order is below this run the other way.
+_AGAINST = -0.5
 
 
 def refuse_exact_reversals(
@@ -24,20 +27,21 @@ def refuse_exact_reversals(
     """Raise TableError if exact inputs of one sequence run against its order. t and t_sd are arranged already."""
     sign = 1.0 if arranged.order == "increasing" else -1.0
     last: dict[str, int] = {}
+    faults = Faults()
     for i in np.flatnonzero(t_sd == 0.0):
         name = "" if arranged.sequence is None else arranged.sequence[i]
         if name is None:
             continue
         if name in last and sign * (t[i] - t[last[name]]) < 0.0:
             lines = [grid.lines[arranged.rows[k]] for k in (last[name], i)]
-            raise problem(
-                grid.path,
+            faults.add(
                 f"the inputs {t[last[name]]:g} and {t[i]:g} are exact (error 0), but against the order",
                 "correct them or their depths, or give them an error above 0",
                 lines,
                 t_column.text,
             )
         last[name] = int(i)
+    faults.refuse(grid.path)
 
 
 def note_exact(record: Record, lines: Sequence[int], notes: Notes) -> None:
@@ -48,24 +52,38 @@ def note_exact(record: Record, lines: Sequence[int], notes: Notes) -> None:
 
 
 def note_reversals(record: Record, lines: Sequence[int], modelled: bool, notes: Notes) -> None:
-    """Say how many neighbours are reported against the order, and warn if none is where many should be.
+    """Say how many neighbours are reported against the order, and warn if the dates run the other way as a
+    whole, or none is reversed where many should be.
 
     For neighbours with independent errors the chance of being reported in order is Φ(d / √(s₁² + s₂²)) at most, d
     the reported distance. If the product over all is below 1 %, the dates are not independent measurements.
     """
     reversed_at: list[int] = []
+    backwards: list[str] = []
     pairs, chance = 0, 0.0
-    for _, rows in record.sequences:
+    for name, rows in record.sequences:
+        before = len(reversed_at)
         for first, last in pairwise(rows):
             step = record.sign * (record.t[last] - record.t[first])
             sd = math.hypot(record.t_sd[first], record.t_sd[last])
             pairs += 1
             reversed_at += [lines[last]] if step < 0.0 else []
             chance += math.log(0.5 * math.erfc(-step / (sd * math.sqrt(2.0)))) if sd > 0.0 and step >= 0.0 else 0.0
+        turned = len(reversed_at) - before
+        along = rank_correlation(np.arange(len(rows), dtype=float), record.sign * record.t[rows])
+        if len(rows) > 2 and along < _AGAINST:
+            inside = "" if record.sequence is None else f" of {quote(str(name))}"
+            backwards.append(f"{turned} of {len(rows) - 1} neighbours{inside}")
     if not pairs:
         return
     where = f" ({name_lines(sorted(reversed_at))})" if reversed_at else ""
     notes.fact("reversals", f"{len(reversed_at)} of {pairs} neighbours are reported against the order{where}")
+    if backwards:
+        notes.warn(
+            f"the dates run against the order ({', '.join(backwards)}), which may be stated the wrong way round: check "
+            f"whether it is depth or height, whether the dates are BP or CE ({option('scale', 'BP or CE')}), "
+            f"or turn it with {option('order_direction', 'WAY')}."
+        )
     improbable = not reversed_at and pairs >= _FEWEST and chance < math.log(_UNLIKELY)
     if improbable or modelled:
         why = (

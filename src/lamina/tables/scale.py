@@ -9,7 +9,7 @@ from .facts import Notes
 from .grid import Grid
 from .headers import Header
 from .options import Options
-from .problems import TableError, listing, option, problem, quote
+from .problems import Faults, listing, option, problem, quote
 
 _RUNS = {"BP": "larger is older", "CE": "larger is younger"}
 _LATEST_CE = 2100.0
@@ -56,20 +56,15 @@ def _unit(t: Header, scale: str | None) -> str:
     return f"{bare} {scale}".strip()
 
 
-def refuse_impossible(grid: Grid, t: Header, values: NDArray[np.float64], scale: str | None) -> None:
-    """Raise TableError for a year CE or BP that lies in the future: the other scale was meant, in all rows or some."""
+def note_impossible(grid: Grid, t: Header, values: NDArray[np.float64], scale: str | None, faults: Faults) -> None:
+    """A year CE or BP that lies in the future is a fault: the other scale was meant, in all rows or some."""
     per = 1000.0 if re.search(r"\b(?:ka|kyrs?)\b", t.unit, flags=re.IGNORECASE) else 1.0
     years = values * per
     wrong = {"CE": years > _LATEST_CE, "BP": years < _LEAST_BP}.get(scale or "", np.zeros(0, dtype=bool))
-    if wrong.any():
-        raise _future(grid, t, values, np.flatnonzero(wrong), scale or "")
-
-
-def _future(grid: Grid, t: Header, values: NDArray[np.float64], rows: NDArray[np.intp], scale: str) -> TableError:
-    other = "BP" if scale == "CE" else "CE"
-    found = f"{values[rows[0]]:g} {scale} lies in the future"
-    if rows.size < values.size:
-        do = f"check whether BP and CE are mixed in the column, or say {option('scale', other)}"
-    else:
-        do = f"say {option('scale', other)}"
-    return problem(grid.path, found, do, grid.lines[rows[0]], t.text)
+    if not wrong.any():
+        return
+    do = f"say {option('scale', 'BP' if scale == 'CE' else 'CE')}"
+    if not wrong.all():
+        do = f"check whether BP and CE are mixed in the column, or {do}"
+    for i in np.flatnonzero(wrong)[: 1 if wrong.all() else None]:
+        faults.add(f"{values[i]:g} {scale} lies in the future", do, grid.lines[i], t.text)

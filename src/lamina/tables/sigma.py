@@ -8,7 +8,7 @@ from .grid import Grid
 from .headers import Header
 from .numbers import values
 from .options import Options
-from .problems import TableError, listing, name_lines, option, problem, quote
+from .problems import Faults, TableError, listing, name_lines, option, problem, quote
 
 _NAMES = {"t": "input", "y": "output"}
 #: Upper and lower errors that differ by less than this part of their mean count as one.
@@ -23,8 +23,12 @@ def standard_deviations(
     options: Options,
     comma: bool,
     notes: Notes,
+    faults: Faults,
 ) -> NDArray[np.float64]:
-    """The standard deviation of each row's input or output, shape (rows,). Raises TableError."""
+    """The standard deviation of each row's input or output, shape (rows,).
+
+    Cells that cannot be used are added to the faults. Raises TableError if the columns cannot.
+    """
     given = getattr(options, f"{role}_sd")
     if not columns:
         if given is None:
@@ -35,19 +39,21 @@ def standard_deviations(
         # "Age-2s" beside "Age +2s": the hyphen was meant as a sign.
         upper, lower, single = upper or single, lower or single, []
     if single:
-        sd, of = _symmetric(grid, role, single, comma), single[:1]
+        sd, of = _symmetric(grid, role, single, comma, faults), single[:1]
         same = ", like all of its names" if len(single) > 1 else ""
         notes.fact(f"{_NAMES[role]} error", f"the column {quote(of[0].text)}", f"the same on both sides{same}")
     elif upper and lower:
-        sd, of = _pair(grid, role, centre, _one(grid, role, upper), _one(grid, role, lower), comma, notes)
+        sd, of = _pair(grid, role, centre, _one(grid, role, upper), _one(grid, role, lower), comma, notes, faults)
     else:
         side = _one(grid, role, upper or lower)
         notes.warn(
             f"only one side of the error of the {_NAMES[role]} is given, in {quote(side.text)}; it is used for both."
         )
-        sd, of = _magnitude(grid, side, values(grid, side, comma, "error")), [side]
-    number = _sigma(role, of, options, notes)
-    return _checked(grid, role, sd / number, of)
+        sd, of = _magnitude(side, values(grid, side, comma, "error", faults)), [side]
+        _note_negative(grid, sd, side, faults)
+    if role == "y":
+        _note_zero(grid, sd, of[0], faults)
+    return sd / _sigma(role, of, options, notes)
 
 
 def _sides(columns: list[Header]) -> tuple[list[Header], list[Header], list[Header]]:
@@ -70,23 +76,32 @@ def _ambiguous(grid: Grid, role: str, columns: list[Header]) -> TableError:
     )
 
 
-def _symmetric(grid: Grid, role: str, columns: list[Header], comma: bool) -> NDArray[np.float64]:
+def _symmetric(grid: Grid, role: str, columns: list[Header], comma: bool, faults: Faults) -> NDArray[np.float64]:
     """One error for both sides. Several columns will do if they say the same, as 1 and 2 sigma may."""
-    first = values(grid, columns[0], comma, "error")
+    first = values(grid, columns[0], comma, "error", faults)
     for other in columns[1:]:
-        again = values(grid, other, comma, "error") * (columns[0].sigma or 1) / (other.sigma or 1)
-        if not np.allclose(first, again, rtol=0.01, atol=0.0):
+        again = values(grid, other, comma, "error", faults) * (columns[0].sigma or 1) / (other.sigma or 1)
+        known = np.isfinite(first + again)
+        if not np.allclose(first[known], again[known], rtol=0.01, atol=0.0):
             raise _ambiguous(grid, role, columns)
+    _note_negative(grid, first, columns[0], faults)
     return first
 
 
-def _magnitude(grid: Grid, header: Header, column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _magnitude(header: Header, column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lower errors may be written with their sign, all of them."""
-    return -column if header.side == "low" and header.says_error and (column <= 0.0).all() else column
+    return -column if header.side == "low" and header.says_error and not (column > 0.0).any() else column
 
 
 def _pair(
-    grid: Grid, role: str, centre: NDArray[np.float64], upper: Header, lower: Header, comma: bool, notes: Notes
+    grid: Grid,
+    role: str,
+    centre: NDArray[np.float64],
+    upper: Header,
+    lower: Header,
+    comma: bool,
+    notes: Notes,
+    faults: Faults,
 ) -> tuple[NDArray[np.float64], list[Header]]:
     """Half of what upper and lower errors, or limits, span."""
     if upper.sigma != lower.sigma:
@@ -96,12 +111,12 @@ def _pair(
             "correct the headers, or give one error column",
             grid.header_line,
         )
-    up, low = (values(grid, h, comma, "error") for h in (upper, lower))
+    up, low = (values(grid, h, comma, "error", faults) for h in (upper, lower))
     if not (upper.says_error or lower.says_error) and _are_limits(centre, up, low):
-        return _limits(grid, role, centre, up, low, [upper, lower], notes), [upper, lower]
-    up, low = up, _magnitude(grid, lower, low)
+        return _limits(grid, role, centre, up, low, [upper, lower], notes, faults), [upper, lower]
+    up, low = up, _magnitude(lower, low)
     for header, column in (upper, up), (lower, low):
-        _refuse_negative(grid, column, [header])
+        _note_negative(grid, column, header, faults)
     mean = (up + low) / 2.0
     uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * mean)
     name = _NAMES[role]
@@ -118,7 +133,7 @@ def _pair(
 def _are_limits(centre: NDArray[np.float64], up: NDArray[np.float64], low: NDArray[np.float64]) -> bool:
     """Whether the columns are limits: in most rows the value lies between them (or would, if they were swapped)."""
     inside = (np.minimum(up, low) <= centre) & (centre <= np.maximum(up, low))
-    return bool(inside.mean() > 0.5)
+    return bool(inside.sum() > 0.5 * np.isfinite(centre + up + low).sum())
 
 
 def _limits(
@@ -129,18 +144,16 @@ def _limits(
     low: NDArray[np.float64],
     columns: list[Header],
     notes: Notes,
+    faults: Faults,
 ) -> NDArray[np.float64]:
-    swapped = np.flatnonzero(up < low)
     older = any(word in columns[0].text.lower() for word in ("old", "bottom"))
-    if swapped.size and not (older and swapped.size == up.size):
-        i = int(swapped[0])
-        found = f"the upper limit {up[i]:g} is below the lower limit {low[i]:g}"
-        raise problem(grid.path, found, "swap the two", grid.lines[i], columns[0].text)
-    outside = np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low)))
-    if outside.size:
-        i = int(outside[0])
+    if not older or (up > low).any():
+        for i in np.flatnonzero(up < low):
+            found = f"the upper limit {up[i]:g} is below the lower limit {low[i]:g}"
+            faults.add(found, "swap the two", grid.lines[i], columns[0].text)
+    for i in np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low))):
         found = f"the value {centre[i]:g} is not between its limits {low[i]:g} and {up[i]:g}"
-        raise problem(grid.path, found, "correct the row", grid.lines[i], columns[0].text)
+        faults.add(found, "correct the row", grid.lines[i], columns[0].text)
     notes.fact(f"{_NAMES[role]} error", f"columns {listing(h.text for h in columns)}", "half of the range they span")
     return np.abs(up - low) / 2.0
 
@@ -168,26 +181,23 @@ def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> 
 
 def _constant(grid: Grid, role: str, given: float, options: Options, notes: Notes) -> NDArray[np.float64]:
     if not np.isfinite(given) or given < 0.0 or (role == "y" and given == 0.0):
-        raise problem(grid.path, f"{role}_sd is {given:g}", "give a standard deviation, a number above 0")
+        found = option(f"{role}_sd", f"{given:g}")
+        raise problem(grid.path, f"{found} is no standard deviation", "give a number above 0")
     number: int = getattr(options, f"{role}_sigma") or 1
     notes.fact(f"{_NAMES[role]} error", f"{given:g} in all rows", f"you said so, {number} sigma")
     return np.full(len(grid.cells), given / number)
 
 
-def _checked(grid: Grid, role: str, sd: NDArray[np.float64], columns: list[Header]) -> NDArray[np.float64]:
-    _refuse_negative(grid, sd, columns)
-    zero = np.flatnonzero(sd == 0.0)
-    if role == "y" and zero.size:
-        lines = [grid.lines[i] for i in zero]
-        do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
-        raise problem(grid.path, "the error of the output is 0", do, lines, columns[0].text)
-    return sd
+def _note_zero(grid: Grid, column: NDArray[np.float64], header: Header, faults: Faults) -> None:
+    do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
+    for i in np.flatnonzero(column == 0.0):
+        faults.add("the error of the output is 0", do, grid.lines[i], header.text)
 
 
-def _refuse_negative(grid: Grid, column: NDArray[np.float64], columns: list[Header]) -> None:
-    for i in np.flatnonzero(column < 0.0)[:1]:
-        found = f"the error is negative ({quote(grid.cells[i][columns[0].index])})"
-        raise problem(grid.path, found, "give errors without sign", grid.lines[i], columns[0].text)
+def _note_negative(grid: Grid, column: NDArray[np.float64], header: Header, faults: Faults) -> None:
+    for i in np.flatnonzero(column < 0.0):
+        found = f"the error is negative ({quote(grid.cells[i][header.index])})"
+        faults.add(found, "give errors without sign", grid.lines[i], header.text)
 
 
 def _no_errors(grid: Grid, role: str) -> TableError:

@@ -1,0 +1,118 @@
+"""What the columns of the tables are, and their units: the text that is written beside them as columns.txt.
+
+The tables themselves have plain headers, which every program reads, and no units in them.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from .axes import describe
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+    from .record import Record
+
+PARAMETERS = {
+    "length": "length scale",
+    "sd": "standard deviation of the curve",
+    "alpha": "regularity of the spacing",
+    "shape": "shape of the rational-quadratic kernel",
+    "period": "period",
+    "t_scale": "factor on the reported errors of the inputs",
+    "y_scale": "factor on the reported errors of the outputs",
+}
+FILES = {
+    "curve.csv": "the curve, one line for each time",
+    "rate.csv": "its rate of change, one line for each time",
+    "inputs.csv": "the inputs (dates), one line for each row of the record",
+    "theta.csv": "draws of the parameters, one a line; a method that gives an estimate repeats it",
+    "intervals.csv": "mean rates over the intervals asked for",
+}
+WIDTH = 110
+
+
+def parameter(record: Record, name: str) -> tuple[str, str]:
+    """What a parameter is, in words, and its unit."""
+    plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
+    duration = describe(record).duration
+    units = {"length": duration, "period": duration, "sd": record.y_unit}
+    said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
+    return said, units.get(plain, "")
+
+
+def rate_unit(record: Record) -> str:
+    """The unit of rate.csv and intervals.csv."""
+    step = describe(record).duration.removesuffix("s") or "unit of time"
+    return f"{record.y_unit or '1'}/{step}, forward in time"
+
+
+def columns_text(posterior: Posterior, folder: Path) -> str:
+    """The columns of the tables that are in a folder of results."""
+    parts = [
+        "The columns of the tables, and their units. Quantiles are in percent: 95 % of the probability lies between\n"
+        "q2.5 and q97.5."
+    ]
+    for name, title in FILES.items():
+        if (folder / name).is_file():
+            with (folder / name).open(encoding="utf-8", newline="") as file:
+                columns = next(csv.reader(file))
+            told = {column: _meaning(posterior, name, column) for column in columns}
+            parts.append(f"{name}: {title}\n{listed(told)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def listed(told: dict[str, str]) -> str:
+    """Columns and what they are, one a line; quantiles in one line."""
+    quantiles = [column for column in told if column.startswith("q")]
+    shown = {column: text for column, text in told.items() if column not in quantiles[1:]}
+    names = {column: f"{column} ... {quantiles[-1]}" if column in quantiles else column for column in shown}
+    width = max(map(len, names.values()))
+    lines = (
+        fill(text, WIDTH, initial_indent=f"  {names[column]:<{width}}  ", subsequent_indent=" " * (width + 4))
+        for column, text in shown.items()
+    )
+    return "\n".join(lines)
+
+
+def _meaning(posterior: Posterior, file: str, column: str) -> str:
+    record = posterior.record
+    time, value, rate = record.t_unit, record.y_unit, rate_unit(record)
+    step = describe(record).duration or time
+    what, unit = {
+        "curve.csv": ("curve", value),
+        "rate.csv": ("rate", rate),
+        "inputs.csv": ("true input", time),
+        "intervals.csv": ("rate over the interval", rate),
+    }.get(file, ("", ""))
+    if file == "theta.csv":
+        return with_unit(*parameter(record, column))
+    if column.startswith("p>"):
+        other = "zero" if column == "p>0" else f"that over {column[2:]}"
+        return f"probability that the rate is above {other}, from 0 to 1"
+    if column.startswith("q"):
+        return with_unit(f"quantiles of the {what}", unit)
+    told = {
+        "at": ("time", time),
+        "from": ("beginning of the interval", time),
+        "to": ("end of the interval", time),
+        "line": ("line in your table", ""),
+        "sequence": ("core or section that the row belongs to; empty for none", ""),
+        "label": ("name of the row", ""),
+        "t": (f"reported input, {record.t_name}", time),
+        "t_sd": ("its standard deviation (1 sigma), 0 for exact", step),
+        "y": (f"measured output, {record.y_name}", value),
+        "y_sd": ("its standard deviation (1 sigma)", value),
+        "mean": (f"mean of the {what}", unit),
+        "sd": (f"standard deviation (1 sigma) of the {what}", step if file == "inputs.csv" else unit),
+    }
+    return with_unit(*told[column])
+
+
+def with_unit(text: str, unit: str) -> str:
+    """ "time, in cal a BP"; the text alone where there is no unit."""
+    unit = " ".join(unit.split())
+    return f"{' '.join(text.split())}, in {unit}" if unit else " ".join(text.split())
