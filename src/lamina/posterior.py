@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
-from .kernels import Constant, Linear
+from .kernels import Constant, Linear, Stationary
 from .methods.draws import Draws
 from .prediction import (
     LEVELS,
@@ -111,16 +111,17 @@ class Posterior:
 
         times, draws, names = _times(at), self._thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(times))
-        sign = self.record.sign if rate else 1.0
+        sign, rough = 1.0, set()
+        if rate:
+            kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
+            sign, rough = self.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
+            if len(rough) == len(names):
+                self._check_differentiable()
         tables = []
-        for p, name in enumerate(names):
-            if np.isnan(mean[:, p, int(rate)]).any():
-                continue  # nowhere differentiable
+        for p in set(range(len(names))) - rough:
             table = _summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
-            table.insert(0, "component", name)
+            table.insert(0, "component", names[p])
             tables.append(table)
-        if not tables:
-            self._check_differentiable()
         return pd.concat(tables, ignore_index=True)
 
     def trend(self) -> pd.DataFrame:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..axes import describe
 from ..errors import MethodError
-from ..fitting import METHODS
+from ..fitting import LEARN_INPUTS, METHODS
 from ..intervals import checked
 from ..kernels import (
+    Constant,
     Kernel,
+    Linear,
     Matern12,
     Matern32,
     Matern52,
@@ -20,6 +23,10 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
+
+if TYPE_CHECKING:
+    from ..record import Record
+    from ..results import Asked
 
 KERNELS: dict[str, type[Kernel]] = {
     "matern12": Matern12,
@@ -73,6 +80,33 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
         return checked(pairs)
     except MethodError as error:
         raise MethodError(f"--interval: {error}") from None
+
+
+def with_trend(kernel: Kernel, trend: tuple[float, float] | None, settings: dict[str, Any], record: Record) -> Kernel:
+    """The kernel with a level and a linear trend whose rate, given forward in time, has a prior: mean and sd."""
+    if trend is None:
+        return kernel
+    rate, rate_sd = trend
+    if settings["mean"] == "zero":
+        raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
+    if not (math.isfinite(rate) and 0.0 < rate_sd < math.inf):
+        raise MethodError(
+            f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
+            f"{rate_sd:g}. A trend of unknown rate is --mean linear."
+        )
+    return kernel + Constant() + Linear(mean=describe(record).time_sign * rate, sd=rate_sd)
+
+
+def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
+    """Raise MethodError for what could not be told after the fit."""
+    for option, values in ("--exceeds", asked.levels), ("--rate-exceeds", asked.rates):
+        wrong = [value for value in values if not math.isfinite(value)]
+        if wrong:
+            raise MethodError(f"{option}: {wrong[0]:g} is not a finite number.")
+    if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
+        raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
+    if asked.members and method not in LEARN_INPUTS:
+        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {', '.join(LEARN_INPUTS)}.")
 
 
 def check_method_takes(using: dict[str, Any]) -> None:
