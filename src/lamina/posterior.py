@@ -118,7 +118,7 @@ class Posterior:
             if len(rough) == len(names):
                 self._check_differentiable()
         tables = []
-        for p in set(range(len(names))) - rough:
+        for p in sorted(set(range(len(names))) - rough):
             table = _summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
             table.insert(0, "component", names[p])
             tables.append(table)

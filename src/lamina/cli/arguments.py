@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,14 +83,19 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
         raise MethodError(f"--interval: {error}") from None
 
 
-def with_trend(kernel: Kernel, trend: tuple[float, float] | None, settings: dict[str, Any], record: Record) -> Kernel:
+def numbers(option: str, texts: Sequence[str] | None) -> list[float]:
+    """Texts as finite numbers. Raises MethodError for one that is none."""
+    return [_number(option, text, text) for text in texts or []]
+
+
+def with_trend(kernel: Kernel, trend: Sequence[float], settings: dict[str, Any], record: Record) -> Kernel:
     """The kernel with a level and a linear trend whose rate, given forward in time, has a prior: mean and sd."""
-    if trend is None:
+    if not trend:
         return kernel
     rate, rate_sd = trend
     if settings["mean"] == "zero":
         raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
-    if not (math.isfinite(rate) and 0.0 < rate_sd < math.inf):
+    if rate_sd <= 0.0:
         raise MethodError(
             f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
             f"{rate_sd:g}. A trend of unknown rate is --mean linear."
@@ -99,10 +105,6 @@ def with_trend(kernel: Kernel, trend: tuple[float, float] | None, settings: dict
 
 def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
     """Raise MethodError for what could not be told after the fit."""
-    for option, values in ("--exceeds", asked.levels), ("--rate-exceeds", asked.rates):
-        wrong = [value for value in values if not math.isfinite(value)]
-        if wrong:
-            raise MethodError(f"{option}: {wrong[0]:g} is not a finite number.")
     if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
         raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
     if asked.members and method not in LEARN_INPUTS:
@@ -139,5 +141,6 @@ def _number(option: str, part: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise MethodError(f"{option}: {part.strip()!r} in {text!r} is not a number.")
+        where = "" if part == text else f" in {text!r}"
+        raise MethodError(f"{option}: {part.strip()!r}{where} is not a number.")
     return value

@@ -68,21 +68,22 @@ def fit(
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import check_asked, check_method_takes, intervals, times, with_trend
+    from .arguments import check_asked, check_method_takes, intervals, numbers, times, with_trend
     from .arguments import kernel as by_name
 
     check_method_takes(using)
+    known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
         at=times(at),
         intervals=intervals(interval),
-        levels=exceeds or (),
-        rates=rate_exceeds or (),
+        levels=numbers("--exceeds", exceeds),
+        rates=numbers("--rate-exceeds", rate_exceeds),
         extremes=extremes,
         members=ensemble or 0,
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
-        settings=settings | ({} if trend is None else {"trend": list(trend)}),
+        settings=settings | ({"trend": known_rate} if known_rate else {}),
         table=table.name,
     )
     kernel = by_name(fitting["kernel"])
@@ -91,8 +92,8 @@ def fit(
     understanding = read(table, options)
     timings = {"read": time.perf_counter() - began}
     folder = out or Path(f"{table.stem}-lamina")
-    model = settings | {"kernel": with_trend(kernel, trend, settings, understanding.record)}
-    if trend is not None:
+    model = settings | {"kernel": with_trend(kernel, known_rate, settings, understanding.record)}
+    if known_rate:
         del model["mean"]  # the kernel has it
     if resume:
         model |= _resumed(folder, understanding, asked)

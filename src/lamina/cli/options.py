@@ -158,7 +158,7 @@ Interval = Annotated[
     typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
 Rate = Annotated[
-    tuple[float, float] | None,
+    tuple[str, str] | None,
     typer.Option(
         "--trend",
         metavar="RATE SD",
@@ -167,7 +167,7 @@ Rate = Annotated[
     ),
 ]
 Exceeds = Annotated[
-    list[float] | None,
+    list[str] | None,
     typer.Option(
         "--exceeds",
         metavar="LEVEL",
@@ -176,7 +176,7 @@ Exceeds = Annotated[
     ),
 ]
 RateExceeds = Annotated[
-    list[float] | None,
+    list[str] | None,
     typer.Option(
         "--rate-exceeds",
         metavar="RATE",

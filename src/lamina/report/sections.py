@@ -131,7 +131,7 @@ def _events(page: Page, content: Content) -> None:
         factor, unit = (abs(axes.rate_factor), axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
         what = f"{one['event']} of the {one['of']}"
         if one["event"] == "first above":
-            what = f"{one['of']} first above {number(factor * one['level'], 6)} {unit}".rstrip()
+            what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()
         is_time = one["quantity"] == "time"
         k, told = (1.0, record.t_unit) if is_time else (factor, unit)
         found = ("–", "–")
