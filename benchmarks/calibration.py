@@ -139,11 +139,11 @@ def calibrate(method: str, repetitions: int, seed: int = 0) -> dict[str, np.ndar
 def plant(folder: Path, expression: str) -> dict[str, str]:
     """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it runs."""
     shutil.copytree(Path(lamina.__file__).parent, folder / "lamina", ignore=shutil.ignore_patterns("__pycache__"))
-    sweep = folder / "lamina" / "methods" / "sweep.py"
-    text = sweep.read_text()
+    decision = folder / "lamina" / "methods" / "metropolis.py"
+    text = decision.read_text()
     if text.count(HEALTHY) != 1:
-        raise SystemExit(f"{sweep} no longer has the line: {HEALTHY}")
-    sweep.write_text(text.replace(HEALTHY, f"log_ratio = {expression}\n    {HEALTHY}"))
+        raise SystemExit(f"{decision} no longer has the line: {HEALTHY}")
+    decision.write_text(text.replace(HEALTHY, f"log_ratio = {expression}\n    {HEALTHY}"))
     return os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "compiled")}
 
 

@@ -76,7 +76,7 @@ def test_there_is_no_t_scale_to_learn_where_all_inputs_are_exact():
 
 @pytest.mark.parametrize("method", fits.METHODS)
 def test_two_rows_are_too_few_to_learn_the_kernel(method):
-    with pytest.raises(lamina.RecordError, match=r"has 2 rows, too few .* at least 3, or fix them"):
+    with pytest.raises(lamina.RecordError, match=r"has 2 rows with a value, too few .* at least 3, or fix them"):
         lamina.fit(fits.record(true=fits.TRUE[:2]), method)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from .calendars import runs, without_calendar, words
 from .record import Record
 
-#: Words that name a calendar and not the length of a step in it.
-_CALENDAR = {"bp", "ce", "bce", "ad", "bc", "cal", "b2k"}
 _YEAR = {"a", "y", "yr", "yrs", "year", "years"}
 
 
@@ -21,23 +19,31 @@ class Axes:
     rate: str  #: "Rate (mm/year)"
     rate_unit: str  #: "mm/year"
     duration: str  #: unit of a difference in time: "years"
-    backwards: bool  #: ages before present: the axis of time is turned, so that it runs from old to young
+    runs: str | None  #: "backwards" for ages before present, "forwards" for years; None if the record does not say
     rate_factor: float  #: what ``Posterior.rate`` is multiplied by to be in ``rate_unit``, forward in time
 
     @property
+    def backwards(self) -> bool:
+        """Ages before present: the axis of time is turned, so that it runs from old to young."""
+        return self.runs == "backwards"
+
+    @property
     def time_sign(self) -> float:
-        """+1 where larger numbers are later, -1 where they are earlier."""
+        """+1 where larger numbers are later, or nobody knows, -1 where they are earlier."""
         return -1.0 if self.backwards else 1.0
 
 
 def describe(record: Record) -> Axes:
     """Names and units for the axes of a record.
 
-    Metres a year are shown as millimetres a year, as is the custom. With ages before present ("BP" in ``t_unit``) the
-    time axis runs from old to young, and rates are told forward in time: the sign is turned, and the label says so.
+    Metres a year are shown as millimetres a year, as is the custom. With ages before present ("BP", "b2k" or "ago" in
+    ``t_unit``, in any spelling) the time axis runs from old to young, and rates are told forward in time: the sign is
+    turned, and the label says so.
     """
-    backwards = "BP" in record.t_unit
-    step = _step(record)
+    called_year = record.t_name.strip().lower() in _YEAR
+    way = runs(record.t_unit) or ("forwards" if called_year else None)
+    backwards = way == "backwards"
+    step = _step(record.t_unit, called_year)
     unit, factor = _per(record.y_unit, step, record.t_name), 1.0
     if record.y_unit == "m" and step == "year":
         unit, factor = "mm/year", 1000.0
@@ -47,7 +53,7 @@ def describe(record: Record) -> Axes:
         rate=_label("Rate forward in time" if backwards else "Rate", unit),
         rate_unit=unit,
         duration="years" if step == "year" else step,
-        backwards=backwards,
+        runs=way,
         rate_factor=-factor if backwards else factor,
     )
 
@@ -57,15 +63,14 @@ def _label(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def _step(record: Record) -> str:
+def _step(unit: str, called_year: bool) -> str:
     """The unit in which differences of time are told: "year" for all calendars in years, empty if not known."""
-    words = re.findall(r"[^\s.,()]+", record.t_unit)
-    rest = [word for word in words if word.lower() not in _CALENDAR]
-    if not words:
-        return "year" if record.t_name.strip().lower() in _YEAR else ""
-    if not rest or " ".join(rest).lower() in _YEAR:
-        return "year"
-    return " ".join(rest)
+    rest = without_calendar(unit)
+    if rest:
+        return "year" if " ".join(rest).lower() in _YEAR else " ".join(rest)
+    if [word.lower() for word in words(unit)] in ([], ["ago"]):
+        return "year" if called_year else ""
+    return "year"
 
 
 def _per(unit: str, step: str, t_name: str) -> str:

@@ -16,10 +16,13 @@ _KINDS = {"b": "booleans", "c": "complex numbers", "M": "dates", "m": "time diff
 _NUMBERS_ONLY = "Correct or convert the values first (dates, for example, to decimal years)."
 
 
-def numbers(name: str, values: Any, broadcast_to: int | None = None) -> NDArray[np.float64]:
+def numbers(
+    name: str, values: Any, broadcast_to: int | None = None, gaps: NDArray[np.bool_] | bool = False
+) -> NDArray[np.float64]:
     """A new contiguous float64 array of shape (N,). One number is repeated if `broadcast_to` is given.
 
-    Raises RecordError, which calls the column `name`, for anything but finite real numbers in one dimension.
+    Raises RecordError, which calls the column `name`, for anything but finite real numbers in one dimension. Where
+    `gaps` is true, a number may be missing or infinite.
     """
     raw = _as_array(values)
     if raw.ndim == 0 and broadcast_to is not None:
@@ -32,7 +35,7 @@ def numbers(name: str, values: Any, broadcast_to: int | None = None) -> NDArray[
     if raw.dtype.kind not in "fiu":
         raw = _from_objects(name, raw.astype(object))
     column = np.array(raw, dtype=np.float64, order="C")
-    bad = np.flatnonzero(~np.isfinite(column))
+    bad = np.flatnonzero(~(np.isfinite(column) | gaps))
     if bad.size:
         raise RecordError(
             f"{name} is missing, NaN or infinite in {name_rows(bad)}. Fill in the value or leave the row out."

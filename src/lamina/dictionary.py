@@ -48,9 +48,11 @@ def parameter(record: Record, name: str) -> tuple[str, str]:
 
 
 def rate_unit(record: Record) -> str:
-    """The unit of rate.csv and intervals.csv."""
-    step = describe(record).duration.removesuffix("s") or "unit of time"
-    return f"{record.y_unit or '1'}/{step}, forward in time"
+    """The unit of rate.csv and intervals.csv, and the direction in which they are told."""
+    axes = describe(record)
+    step = axes.duration.removesuffix("s") or f"unit of {record.t_name}"
+    way = f"as {record.t_name} grows" if axes.runs is None else "forward in time"
+    return f"{record.y_unit or '1'}/{step}, {way}"
 
 
 def columns_text(posterior: Posterior, folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .errors import MethodError, RecordError
+from .errors import MethodError, RecordError, name_rows
 from .kernels import Kernel, Matern32
 from .methods import gp, mcmc, nigp, npv, nuts
 from .methods.draws import Draws
@@ -48,6 +48,8 @@ def fit(
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
     estimate: str | tuple[str, ...] = (),
+    outliers: Literal["mixture", "student"] | None = None,
+    offsets: float | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Posterior:
@@ -69,6 +71,9 @@ def fit(
         between median / factor and median * factor. Others get weak priors from the spread of the data.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
     estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
+    outliers: values that lie off the curve by more than their error: "mixture" (one row in twenty may have ten times
+        its error; ``Posterior.outliers`` tells which) or "student" (errors of Student's t with four degrees).
+    offsets: prior standard deviation of a vertical offset of each sequence, which is learnt; None for no offsets.
     seed: the same seed gives the same result, on one core or several.
     options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
         nuts chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp
@@ -79,6 +84,7 @@ def fit(
     # On matrices as small as these, several threads of linear algebra only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         model: dict[str, Any] = {"mean": mean, "engine": engine, "priors": priors, "fixed": fixed, "estimate": estimate}
+        model |= {"outliers": outliers, "offsets": offsets}
         run, problem = prepare(record, method, kernel, gaps, seed=seed, **model, **options)
         posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
@@ -96,6 +102,8 @@ def prepare(
     priors: dict[str, tuple[float, float]] | None = None,
     fixed: dict[str, float] | None = None,
     estimate: str | tuple[str, ...] = (),
+    outliers: str | None = None,
+    offsets: float | None = None,
     seed: int = 0,
     **options: Any,
 ) -> tuple[Callable[..., Draws], Problem]:
@@ -118,14 +126,46 @@ def prepare(
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     kernel = Matern32() if kernel is None else kernel
-    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS, engine)
-    if len(record) < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
-        example = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
+    problem = pose(
+        record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS, engine, outliers, offsets
+    )
+    _check_method(method, problem)
+    measured = np.count_nonzero(record.measured)
+    if measured < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
+        names = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
         raise RecordError(
-            f"the record has {len(record)} rows, too few to learn the kernel's parameters: give at least "
-            f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{example}}}."
+            f"the record has {measured} rows with a value, too few to learn the kernel's parameters: give at least "
+            f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
     return run, problem
+
+
+def _check_method(method: str, problem: Problem) -> None:
+    """What a method cannot do with a record. mcmc can do everything."""
+    rows = problem.rows
+    undated = np.flatnonzero(np.isinf(rows.t_var))
+    bounded, tabulated = np.flatnonzero(rows.bounded), np.flatnonzero(rows.size > 0)
+    blocks, least = np.flatnonzero(rows.block >= 0), np.flatnonzero(rows.least > 0.0)
+    lacks = {
+        "gp": ((undated, "needs a date for every row"),),
+        "nigp": ((undated, "needs a date for every row"),),
+        "npv": (
+            (undated, "needs a date for every row"),
+            (tabulated, "takes Gaussian dates only"),
+            (blocks, "needs to know the order of rows at equal depth"),
+            (least, "has no least gaps"),
+        ),
+        "nuts": (
+            (blocks, "needs to know the order of rows at equal depth"),
+            (bounded, "cannot follow a date with hard bounds"),
+        ),
+    }
+    for wrong, what in lacks.get(method, ()):
+        if wrong.size:
+            raise MethodError(f'method="{method}" {what}, see {name_rows(wrong)}. Use method="mcmc".')
+    if method != "mcmc" and problem.has_renewals:
+        what = "outliers" if problem.outliers else f"limits, see {name_rows(np.flatnonzero(rows.limit))}"
+        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc".')
 
 
 def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:

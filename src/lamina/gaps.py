@@ -19,7 +19,8 @@ PRIORS = ("uniform", "log-uniform", "exponential", "gamma")
 
 
 class Exponents(NamedTuple):
-    """A gap prior at one alpha: density prod gap^power times (span + floor)^-(per_gap * number of gaps)."""
+    """A gap prior at one alpha: density prod x^power times (sum x + floor)^-(per_gap * number of gaps), where x is a
+    gap, less the least it may be, in units of its step in depth."""
 
     power: float
     per_gap: float
@@ -116,7 +117,8 @@ def log_prior(name: str, tau: ArrayLike, alpha: float = 1.0, floor: float = 0.0)
     """
     tau = np.asarray(tau, dtype=np.float64)
     a, b = _exponents(name, tau.size - 1, alpha, floor)
-    value, d_tau, d_alpha = log_density(tau, a, b, floor)
+    even = np.ones(max(tau.size - 1, 0))
+    value, d_tau, d_alpha = log_density(tau, even, 0.0 * even, even > 0.0, a, b, floor)
     return value, d_tau, d_alpha if name == "gamma" else 0.0
 
 
@@ -141,39 +143,44 @@ def _exponents(name: str, n: int, alpha: float, floor: float) -> tuple[float, fl
 
 
 @njit(cache=True, error_model="numpy")
-def log_density(tau, a, b, floor):
-    """Value and gradients of (a - 1) sum log g - b log(span + floor), and for b > 0 also its constant,
-    log Gamma(b) - n log Gamma(a).
+def log_density(tau, unit, least, regular, a, b, floor):
+    """Value and gradients of (a - 1) sum log x - b log(sum x + floor), and for b > 0 also its constant,
+    log Gamma(b) - n log Gamma(a), over the n regular gaps, with x = (gap - least) / unit.
 
-    The last return value is the derivative in a along b = a n. Terms with exponent zero are left out, not
-    multiplied by zero, so that a gap of zero does not turn them into NaN.
+    unit, least and regular have shape (tau.size - 1,). Without units and least gaps, sum x is the span. The last
+    return value is the derivative in a along b = a n. Terms with exponent zero are left out, not multiplied by zero,
+    so that a gap of zero does not turn them into NaN.
     """
-    n = tau.size - 1
     d_tau = np.zeros(tau.size)
-    if n < 1:
-        return 0.0, d_tau, 0.0
-    sum_log_gap = 0.0
-    for j in range(n):
-        gap = tau[j + 1] - tau[j]
-        if not gap >= 0.0:
+    n, sum_log, total = 0, 0.0, 0.0
+    for j in range(tau.size - 1):
+        room = tau[j + 1] - tau[j] - least[j]
+        if not room >= 0.0:
             return -math.inf, np.zeros(tau.size), 0.0
-        sum_log_gap += math.log(gap)
-        if a != 1.0:
-            d_tau[j + 1] += (a - 1.0) / gap
-            d_tau[j] -= (a - 1.0) / gap
+        if regular[j]:
+            n += 1
+            total += room / unit[j]
+            sum_log += math.log(room / unit[j])
+            if a != 1.0:
+                d_tau[j + 1] += (a - 1.0) / room
+                d_tau[j] -= (a - 1.0) / room
+    if n == 0:
+        return 0.0, d_tau, 0.0
     value = 0.0
     d_a = 0.0
     if b > 0.0:
-        span = tau[n] - tau[0] + floor
-        log_span = math.log(span)
-        d_tau[n] -= b / span
-        d_tau[0] += b / span
-        value += math.lgamma(b) - n * math.lgamma(a) - b * log_span
-        d_a = n * (_digamma(b) - _digamma(a)) + sum_log_gap - n * log_span
-    if a > 1.0 and sum_log_gap == -math.inf:
+        log_total = math.log(total + floor)
+        for j in range(tau.size - 1):
+            if regular[j]:
+                pull = b / (unit[j] * (total + floor))
+                d_tau[j + 1] -= pull
+                d_tau[j] += pull
+        value += math.lgamma(b) - n * math.lgamma(a) - b * log_total
+        d_a = n * (_digamma(b) - _digamma(a)) + sum_log - n * log_total
+    if a > 1.0 and sum_log == -math.inf:
         return -math.inf, d_tau, d_a
     if a != 1.0:
-        value += (a - 1.0) * sum_log_gap
+        value += (a - 1.0) * sum_log
     return value, d_tau, d_a
 
 

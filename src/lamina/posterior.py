@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from .methods.draws import Draws
 from .prediction import (
     LEVELS,
     Parts,
+    coefficients,
     component_names,
     components,
     curves,
@@ -38,8 +39,12 @@ Array = np.ndarray
 QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
 CONFLICT = 3.0
+#: A variance this many times the reported one is an outlier's.
+OUTLYING = 10.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
+#: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
+NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
 ROWS_AT_ONCE = 1000
 
@@ -57,12 +62,12 @@ class Posterior:
     @property
     def record(self) -> Record:
         """What was measured."""
-        return self.problem.record
+        return self.problem.source
 
     @property
     def tau(self) -> Array:
         """Draws of the inputs, shape (draws, N)."""
-        return self.problem.to_user(self.draws.tau.astype(float))
+        return self.problem.to_user(self.draws.tau[:, self.problem.layer].astype(float))
 
     @property
     def theta(self) -> pd.DataFrame:
@@ -147,7 +152,8 @@ class Posterior:
         found = np.empty((len(self.record), 2 + len(LEVELS)))
         for first in range(0, len(found), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            tau, weight = self.problem.to_user(self.draws.tau[:, part].astype(float)), self.draws.weight
+            rows, weight = self.problem.layer[part], self.draws.weight
+            tau = self.problem.to_user(self.draws.tau[:, rows].astype(float))
             mean = weight @ tau
             found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
             found[part, 2:] = weighted_quantiles(tau, weight).T
@@ -156,6 +162,52 @@ class Posterior:
         columns = {"t": self.record.t, "t_sd": self.record.t_sd}
         columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
         return pd.DataFrame(columns)
+
+    def ages(self, depth: ArrayLike, sequence: Hashable | None = None) -> pd.DataFrame:
+        """The age-depth model: the time at each depth, one row each: depth, then mean, sd and quantiles.
+
+        Within a draw, time goes on evenly between neighbouring layers; beyond the first and last, as between the two
+        that are nearest. ``sequence``: which one, where the record has several.
+        """
+        import pandas as pd
+
+        from .agedepth import times_at
+
+        depths = _numbers("depth", depth)
+        drawn, weight = times_at(self, depths, sequence), self.draws.weight
+        mean = weight @ drawn
+        columns = {"depth": depths, "mean": mean, "sd": np.sqrt(weight @ (drawn - mean) ** 2)}
+        columns.update(zip(QUANTILES, weighted_quantiles(drawn, weight), strict=True))
+        return pd.DataFrame(columns)
+
+    def outliers(self) -> pd.Series:
+        """For each row, the probability that its value is an outlier: NaN where none was measured.
+
+        With outliers="student", the probability that its variance is more than ten times the reported one.
+        """
+        import pandas as pd
+
+        factor = self.draws.factor
+        if factor is None or self.problem.outliers is None:
+            raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
+        share = self.draws.weight @ (factor > OUTLYING)
+        found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
+        return pd.Series(found, name="outlier")
+
+    def offsets(self) -> pd.DataFrame:
+        """The vertical offset of each sequence: sequence, mean, sd and quantiles.
+
+        Raises MethodError where the fit had none.
+        """
+        import pandas as pd
+
+        if self.problem.offsets is None:
+            raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
+        draws, names = self._thinned(), [name for name, _ in self.record.sequences]
+        mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
+        table = _summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
+        table.insert(0, "sequence", pd.Series(names, dtype=object))
+        return table
 
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the curve at times ``at``, shape (n, len(at))."""
@@ -233,6 +285,13 @@ class Posterior:
         if "rate" in wanted:
             self._check_differentiable()
         times, draws = _times(at), self._thinned()
+        step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
+        parts = [
+            self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
+        ]
+        return {name: _joined([part[name] for part in parts]) for name in wanted}
+
+    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
         found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
         return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
@@ -250,14 +309,7 @@ class Posterior:
         size = len(self.draws.tau)
         if size <= MOST_DRAWS:
             return self.draws
-        keep = np.linspace(0, size - 1, MOST_DRAWS).astype(int)
-        weight = self.draws.weight[keep]
-        return Draws(
-            self.draws.tau[keep],
-            self.draws.phi[keep],
-            weight / weight.sum(),
-            extra_var=self.draws.extra_var,
-        )
+        return self.draws.taken(np.linspace(0, size - 1, MOST_DRAWS).astype(int))
 
     def _check_differentiable(self) -> None:
         curve = self.problem.kernel.stationary
@@ -268,8 +320,10 @@ class Posterior:
             )
 
     def _conflicts(self) -> list[int]:
-        shift = np.abs(self.problem.to_user(self.draws.weight @ self.draws.tau) - self.record.t)
-        return [int(i) for i in np.flatnonzero(~self.record.exact & (shift > CONFLICT * self.record.t_sd))]
+        mean = self.problem.to_user(self.draws.weight @ self.draws.tau)[self.problem.layer]
+        uncertain = self.record.dated & ~self.record.exact
+        shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
+        return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]
 
 
 def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFrame:
@@ -283,8 +337,18 @@ def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataF
     return pd.DataFrame(columns)
 
 
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+
+
 def _times(at: ArrayLike) -> Array:
+    return _numbers("at", at)
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
     try:
-        return numbers("at", np.atleast_1d(np.asarray(at)))
+        return numbers(name, np.atleast_1d(np.asarray(values)))
     except RecordError as error:
         raise MethodError(str(error)) from None

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError, name_rows
+from .errors import KernelError, MethodError, RecordError, name_rows
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
+from .layers import check_single_values, merge_ties
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
-from .trend import Design, design
+from .trend import Design, design, with_offsets
 
 Array = np.ndarray
 
@@ -34,15 +35,21 @@ LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 #: Parameters beyond this, or its inverse, would leave the range of numbers.
 SMALLEST = 1e-100
 
+#: Variance of a row where nothing was measured, in units of the others': it says nothing, to the last digit.
+NOTHING = 1e16
+
 MEANS = ("constant", "linear", "zero")
 ENGINES = ("auto", "markov", "dense")
+OUTLIERS = ("mixture", "student", None)
 
 
 @dataclass(frozen=True)
 class Problem:
     """What a method needs to know. Made by ``pose``."""
 
-    record: Record
+    source: Record  #: as the user gave it
+    record: Record  #: with one row for each layer, see ``lamina.layers``
+    layer: Array  #: (rows of source,) the row of ``record`` that each belongs to
     kernel: Kernel  #: with its trend terms, in internal time
     gaps: str
     engine: str  #: "markov" or "dense": what inference runs on
@@ -55,6 +62,9 @@ class Problem:
     prior_mean: Array  #: (P,)
     prior_sd: Array  #: (P,)
     free: Array  #: (P,) mask
+    scale: Array  #: (N,) how far each input may be off: the sd of its date, or the usual distance of dates
+    outliers: str | None  #: "mixture", "student" or None, see ``lamina.methods.renewal``
+    offsets: float | None  #: prior sd of an offset of each sequence, or None
 
     @property
     def n_kernel(self) -> int:
@@ -78,6 +88,27 @@ class Problem:
     def columns(self) -> tuple[int, ...]:
         """A tuple as long as there are data columns: y and one for each trend coefficient."""
         return (0,) * self.rows.base.shape[1]
+
+    @property
+    def y(self) -> Array:
+        """(N,) the measured values, 0 where there is none."""
+        return np.where(self.rows.measured, self.record.y, 0.0)
+
+    def y_var(self, y_scale: float) -> Array:
+        """(N,) their variances at one y_scale."""
+        return np.where(self.rows.measured, self.rows.y_var * y_scale**2, self.rows.y_var)
+
+    @property
+    def has_pinned_gaps(self) -> bool:
+        """Whether some gaps cannot move freely with the others: an exact row in a sequence, a hiatus, a least gap."""
+        rows, inside = self.rows, self.rows.after >= 0
+        pinned = self.record.exact & (rows.sequence >= 0)
+        return bool(pinned.any() or not rows.regular[inside].all() or rows.least[inside].any())
+
+    @property
+    def has_renewals(self) -> bool:
+        """Whether there are limits or outliers, which a sampler draws along with the inputs."""
+        return self.outliers is not None or bool(self.rows.limit.any())
 
     def to_internal(self, time: Array) -> Array:
         """User's time to internal time."""
@@ -113,6 +144,8 @@ def pose(
     estimate: tuple[str, ...] = (),
     learn_inputs: bool = True,
     engine: str = "auto",
+    outliers: str | None = None,
+    offsets: float | None = None,
     internal: bool = False,
 ) -> Problem:
     """Check a model against a record and lay both out in arrays.
@@ -128,25 +161,40 @@ def pose(
         raise MethodError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}.")
     if engine == "markov":
         kernel.blocks()  # says what to do if there are none
+    if outliers not in OUTLIERS:
+        raise MethodError(f"outliers must be 'mixture', 'student' or None, got {outliers!r}.")
+    source = record
+    record, layer = merge_ties(source)
+    if outliers is not None:
+        check_single_values(source, layer, "outliers")
     sign = record.sign
-    origin = float(np.mean(sign * record.t))
-    t = sign * record.t - origin
+    origin = float(np.mean(sign * record.t[record.dated]))
+    t, scale = _guessed_inputs(record, sign * record.t - origin)
     full = kernel if internal else _with_mean(kernel, mean, sign, origin)
     _check_trend(full, t)
     if learn_inputs and gaps in ("gamma", "log-uniform"):
         _check_no_gap_is_zero(record, gaps)
-    columns = design(full, t, record.y, record.y_sd)
+    y_sd = _filled(record.y_sd, math.sqrt(NOTHING) * _spread(record))
+    columns = design(full, t, np.where(record.measured, record.y, 0.0), y_sd)
+    if offsets is not None:
+        columns = with_offsets(columns, _membership(record, offsets), float(offsets))
     names = (*full.names, "alpha", "t_scale", "y_scale")
     medians, factors = _default_priors(record, t, full)
-    free = np.ones(len(names), dtype=bool)
+    free = np.full(len(names), bool(record.measured.any()))  # with nothing measured there is no curve to learn
     free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     if not isinstance(estimate, tuple | list):
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', alone or in a tuple, got {estimate!r}.")
     unknown = [name for name in estimate if name not in ("t_scale", "y_scale")]
     if unknown:
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', got {unknown[0]!r}.")
-    if "t_scale" in estimate and record.exact.all():
-        raise MethodError("estimate: there is no t_scale to learn, because all inputs are exact (t_sd = 0).")
+    gaussian = ~record.exact & record.dated & np.array([date is None for date in record.dates or [None] * len(t)])
+    if "t_scale" in estimate and not gaussian.any():
+        raise MethodError(
+            "estimate: there is no t_scale to learn, because no date is Gaussian: all inputs are exact (t_sd = 0), "
+            "undated, or have a date of their own kind."
+        )
+    if "y_scale" in estimate:
+        check_single_values(source, layer, 'estimate="y_scale"')
     free[-2], free[-1] = "t_scale" in estimate, "y_scale" in estimate
     for name, prior in _checked_dict("priors", priors).items():
         i = _position(name, names, free, "priors")
@@ -157,21 +205,88 @@ def pose(
         i = _position(name, names, free, "fixed")
         start[i] = math.log(_checked_value(name, value))
         free[i] = False
+    inference = "markov" if kernel.is_markov and engine != "dense" else "dense"
+    rows = _rows(record, t, y_sd, columns)
+    if inference == "dense":
+        _check_dense(rows, outliers, offsets)
     return Problem(
+        source=source,
         record=record,
+        layer=layer,
         kernel=full,
         gaps=gaps,
-        engine="markov" if kernel.is_markov and engine != "dense" else "dense",
+        engine=inference,
         origin=origin,
         floor=1e-3 * float(np.ptp(t)) if np.ptp(t) > 0 else 1.0,
-        rows=_rows(record, t, columns),
+        rows=rows,
         design=columns,
         names=names,
         start=start,
         prior_mean=np.log(medians),
         prior_sd=np.log(factors),
         free=free,
+        scale=scale,
+        outliers=outliers,
+        offsets=offsets,
     )
+
+
+def _spread(record: Record) -> float:
+    """The standard deviation of the measured values, or of their errors if they are all alike, or 1 without any."""
+    y, y_sd = record.y[record.measured], record.y_sd[record.measured]
+    if not y.size:
+        return 1.0
+    spread, error = float(np.std(y)), float(y_sd.mean())
+    return spread if spread > 1e-6 * error else error  # alike up to rounding
+
+
+def _filled(values: Array, otherwise: float) -> Array:
+    return np.where(np.isfinite(values), values, otherwise)
+
+
+def _guessed_inputs(record: Record, t: Array) -> tuple[Array, Array]:
+    """t with rows that have no date put between those that have one, and how far each input may be off."""
+    t, scale = t.copy(), record.t_sd.copy()
+    for _, rows in record.sequences:
+        dated = record.dated[rows]
+        if dated.all():
+            continue
+        place = np.arange(len(rows), dtype=float)
+        if record.depth is not None:
+            depth = record.depth[rows]
+            place = np.abs(depth - depth[0])
+        known, times = place[dated], t[rows[dated]]
+        pace = max((times[-1] - times[0]) / (known[-1] - known[0] or 1.0), 0.0)
+        guess = np.interp(place, known, times)
+        guess += pace * (np.minimum(place - known[0], 0.0) + np.maximum(place - known[-1], 0.0))
+        t[rows[~dated]] = guess[~dated]
+        usual = np.ptp(times) / len(times) or float(scale[rows[dated]].max()) or 1.0
+        scale[rows[~dated]] = usual
+    return t, scale
+
+
+def _membership(record: Record, sd: float) -> Array:
+    """(N, S): whether a row belongs to a sequence."""
+    if not (isinstance(sd, int | float) and 0.0 < sd < math.inf):
+        raise MethodError(f"offsets takes the prior standard deviation of the offsets, a positive number, got {sd!r}.")
+    if len(record.sequences) < 2:
+        raise MethodError("offsets: there is one sequence only, whose offset cannot be told from the curve's level.")
+    member = np.zeros((len(record), len(record.sequences)))
+    for s, (_, rows) in enumerate(record.sequences):
+        member[rows, s] = 1.0
+    return member
+
+
+def _check_dense(rows: Rows, outliers: str | None, offsets: float | None) -> None:
+    """What the dense engine cannot do."""
+    for there, what in (
+        (outliers is not None, "outliers"),
+        (offsets is not None, "offsets"),
+        (rows.limit.any(), "limits"),
+        ((rows.block >= 0).any(), "rows at equal depth"),
+    ):
+        if there:
+            raise MethodError(f"the dense engine has no {what}: use a Matérn kernel, or a sum of them.")
 
 
 def _check_trend(kernel: Kernel, t: Array) -> None:
@@ -218,10 +333,8 @@ def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Ar
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
     among the kernels, but 1 for the further factors of a product.
     """
-    span = float(np.ptp(t)) or float(record.t_sd.max()) or 1.0
-    spread = float(np.std(record.y))
-    if not spread > 1e-6 * float(record.y_sd.mean()):  # all values alike, up to rounding
-        spread = float(record.y_sd.mean())
+    span = float(np.ptp(t)) or float(record.t_sd[record.dated].max()) or 1.0
+    spread = _spread(record)
     curves = [term for term in kernel.terms if isinstance(term, Stationary)]
     factors = [factor for curve in curves for factor in _factors(curve)]
     lengths = sum("length" in factor.names and not isinstance(factor, Periodic) for factor, _ in factors)
@@ -299,24 +412,83 @@ def _checked_value(name: str, value: Any) -> float:
     return number
 
 
-def _rows(record: Record, t: Array, columns: Design) -> Rows:
+def _rows(record: Record, t: Array, y_sd: Array, columns: Design) -> Rows:
     n = len(record)
-    number = np.full(n, -1)
+    number, block = np.full(n, -1), np.full(n, -1)
     before, after = np.full(n, -1), np.full(n, -1)
+    unit, regular = np.ones(n), np.ones(n, dtype=bool)
+    least = np.zeros(n) if record.least_gap is None else record.least_gap.copy()
     counts = []
     for s, (_, rows) in enumerate(record.sequences):
         number[rows] = s
         before[rows[1:]] = rows[:-1]
         after[rows[:-1]] = rows[1:]
-        counts.append(len(rows) - 1)
+        if record.depth is not None and len(rows) > 1:
+            step = np.abs(np.diff(record.depth[rows]))
+            _find_blocks(record, s, rows, step, block)
+            # A unit of 1 on average leaves the gaps of even steps what they are. Within a block there is no step.
+            unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
+            regular[rows[:-1]] = step > 0.0 if step.any() else True
+        if record.hiatus is not None:
+            regular[rows] &= ~record.hiatus[rows]
+        counts.append(int(regular[rows[:-1]].sum()))
     return Rows(
         t=t,
         t_var=record.t_sd**2,
         base=columns.Z - np.outer(t, columns.slope),
         slope=columns.slope,
-        y_var=record.y_sd**2,
+        y_var=y_sd**2,
+        measured=record.measured,
+        shift=np.zeros(n) if record.limit is None else record.limit * 0.5 * y_sd,
+        factor=np.ones(n),
+        limit=np.zeros(n, dtype=np.int64) if record.limit is None else record.limit.copy(),
         sequence=number,
         before=before,
         after=after,
+        block=block,
+        unit=unit,
+        least=least,
+        regular=regular,
         gaps=np.array(counts, dtype=np.int64),
+        **_date_tables(record),
     )
+
+
+def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array) -> None:
+    """Number the blocks of a sequence in ``block`` (N,): rows at equal depth."""
+    run = np.concatenate([[0], np.cumsum(step > 0.0)])
+    inside = np.bincount(run)[run] > 1
+    block[rows[inside]] = s * len(record) + run[inside]
+    pinned = rows[inside & record.exact[rows]]
+    if pinned.size:
+        raise RecordError(
+            f"{name_rows(pinned)} has an exact input (t_sd = 0) and shares its depth with other rows, whose order is "
+            "then unknown. Give it another depth, tie the rows if they have the same true input, or take it out of the "
+            "sequence by leaving its label empty."
+        )
+
+
+def _date_tables(record: Record) -> dict[str, Array]:
+    """The fields of ``Rows`` for dates that are not Gaussian, in internal time."""
+    n, sign = len(record), record.sign
+    origin = float(np.mean(sign * record.t[record.dated]))
+    found: dict[str, Array] = {
+        "table": np.zeros(n, dtype=np.int64),
+        "size": np.zeros(n, dtype=np.int64),
+        "first": np.zeros(n),
+        "step": np.ones(n),
+        "bounded": np.zeros(n, dtype=bool),
+    }
+    tables = [np.empty(0)]
+    for i, date in enumerate(record.dates or ()):
+        if date is None or record.exact[i]:
+            continue
+        table = date.table()
+        last = table.start + table.step * (len(table.log_density) - 1)
+        found["table"][i] = sum(map(len, tables))
+        found["size"][i] = len(table.log_density)
+        found["first"][i] = (table.start if sign > 0 else -last) - origin
+        found["step"][i] = table.step
+        found["bounded"][i] = table.bounded
+        tables.append(table.log_density if sign > 0 else table.log_density[::-1])
+    return found | {"log_dates": np.concatenate(tables)}

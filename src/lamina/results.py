@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: The file that tells a folder of results from any other, and is written last.
 RUN = "run.json"
 CHECKPOINT = "checkpoint.npz"
-#: Joint draws of the curve hold about so many numbers at once.
-MOST_NUMBERS = 100_000_000
+#: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
 #: Tables that a run has only where they are asked for, or where the model has them.
@@ -86,7 +86,10 @@ def write(
     if (folder / RUN).is_file():  # tables of the run before that this one may not have
         for name in OPTIONAL:
             (folder / name).unlink(missing_ok=True)
-    rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
+    _write_tables(posterior, folder, tables if asked.at is None else _tables(posterior, asked.at))
+    rates = _rates(posterior, asked)
+    if rates is not None:
+        _csv(rates, folder / "intervals.csv")
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     found = _events(posterior, asked)
     if len(found):
@@ -102,13 +105,13 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, events=found, **drawn_tables,
+        warnings=asked.warnings, interval_table=rates, events=found, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
-    run["intervals"], run["events"] = rates, _plain_lines(found)
+    run["intervals"], run["events"] = [] if rates is None else _plain_lines(rates), _plain_lines(found)
     write_text(folder / RUN, json.dumps(run, indent=2, default=plain) + "\n")
     return run
 
@@ -120,22 +123,14 @@ def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
     return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
 
 
-def _write_tables(
-    posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]
-) -> list[dict[str, Any]]:
-    """Curve, rate, parameters and the rates over intervals, which are returned."""
+def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
+    """Curve, rate and parameters."""
     forward = axes.describe(posterior.record).time_sign
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
     if has_parts(posterior):
         _csv(components_table(posterior, tables["curve"]["at"]), folder / "components.csv")
-    if not asked.intervals:
-        return []
-    draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
-    rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
-    _csv(rates, folder / "intervals.csv")
-    return _plain_lines(rates)
 
 
 def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
@@ -159,13 +154,22 @@ def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
 
 
 def _events(posterior: Posterior, asked: Asked) -> pd.DataFrame:
-    draws = min(DRAWS, max(100, MOST_NUMBERS // (len(posterior.record) + POINTS)))
+    draws = min(DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // (len(posterior.record) + POINTS)))
     return events(posterior, asked.levels, asked.rates, asked.extremes, draws=draws, seed=asked.seed)
 
 
 def _plain_lines(table: pd.DataFrame) -> list[dict[str, Any]]:
     """A table for JSON, which has no NaN."""
     return table.astype(object).where(table.notna(), None).to_dict("records")
+
+
+def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:
+    """The rates over the intervals asked for, forward in time."""
+    if not asked.intervals:
+        return None
+    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // len(posterior.record)))
+    forward = axes.describe(posterior.record).time_sign
+    return interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
 
 
 def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
@@ -229,7 +233,7 @@ def describe(
             "curve": posterior.record.y_unit,
             "rate": rate_unit(posterior.record),
         },
-        "time_runs": "backwards" if axes.describe(posterior.record).backwards else "forwards",
+        "time_runs": axes.describe(posterior.record).runs or "not known",
         "understood": [] if understanding is None else [list(fact) for fact in understanding.facts],
         "warnings": [*(() if understanding is None else understanding.warnings), *asked.warnings],
         "diagnostics": told,

@@ -22,13 +22,31 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 class Design(NamedTuple):
     """The columns that an engine whitens, and the prior of the coefficients."""
 
-    Z: Array  #: (N, 1+q): y less a rough trend, then the q regression columns
+    Z: Array  #: (N, 1+q): y less a rough trend, then the q regression columns: trend terms, then offsets
     slope: Array  #: (1+q,): derivative of each column of Z in the time of its own row
     prior: Array  #: (1+q, 1+q): what the normal priors add to E
     constant: float  #: what the priors and the flat directions add to the log-likelihood
-    transform: Array  #: (q, q): coefficients of the user's columns = transform @ coefficients of Z + guess
+    transform: Array  #: (terms, q): coefficients of the user's columns = transform @ coefficients of Z + guess
     guess: Array  #: (q,): the rough trend that was taken out of y, in the user's columns
     rough: Array  #: (q,): the same in the columns of Z
+
+
+def with_offsets(design: Design, member: Array, sd: float) -> Design:
+    """The design with one more column for each of K offsets, of prior N(0, sd²); member (N, K) tells their rows."""
+    q, k = len(design.guess), member.shape[1]
+    prior = np.zeros((1 + q + k, 1 + q + k))
+    prior[: 1 + q, : 1 + q] = design.prior
+    prior[1 + q :, 1 + q :] = np.eye(k) / sd**2
+    transform = np.zeros((q, q + k))  # no trend term of the user's holds an offset
+    transform[:, :q] = design.transform
+    return design._replace(
+        Z=np.column_stack([design.Z, member]),
+        slope=np.concatenate([design.slope, np.zeros(k)]),
+        prior=prior,
+        constant=design.constant - k * float(np.log(sd)),
+        transform=transform,
+        rough=np.concatenate([design.rough, np.zeros(k)]),
+    )
 
 
 def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:

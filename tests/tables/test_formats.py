@@ -28,7 +28,10 @@ Region,Site,Reference,Indicator,Latitude (N),Longitude (E),RSL (m),RSL +1s,RSL -
 "Bay, Coast",North,Someone (2001); compiled later,plants,40,-70,-1.5,0.1,0.1,350,60,60
 "Bay, Coast",North,Someone (2001); compiled later,plants,40,-70,-1.1,0.1,0.1,720,80,70
 "Bay, Coast",North,Someone (2001); compiled later,plants,40,-70,-1.0,0.1,0.1,690,80,80
+"Bay, Coast",North,Someone (2001); compiled later,plants,40,-70,-0.9,0.1,0.1,900,80,80
 "Bay, Coast",South,Someone (2001); compiled later,plants,41,-70,-0.2,0.2,0.1,1850,30,10
+"Bay, Coast",South,Someone (2001); compiled later,plants,41,-70,-0.6,0.2,0.2,1500,30,30
+"Bay, Coast",South,Someone (2001); compiled later,plants,41,-70,-0.8,0.2,0.2,1400,30,30
 "Bay, Coast",South,Someone (2001); compiled later,plants,41,-70,-0.9,0.2,0.2,1200,30,30
 """
 HOLSEA = """\
@@ -83,14 +86,14 @@ def test_paleostehm(table):
 def test_common_era_database_has_one_and_two_sigma_in_one_file(table):
     understood = read(table(COMMON_ERA), Options(order="rows"))
     record = understood.record
-    assert understood.lines == (2, 3, 4, 6, 5)  # South is listed from the top, North from the bottom
-    assert_allclose(record.t_sd, [30, 37.5, 40, 15, 10])
-    assert_allclose(record.y_sd, [0.1, 0.1, 0.1, 0.2, 0.15])
-    assert record.sequence == ("North",) * 3 + ("South",) * 2
+    assert understood.lines == (2, 3, 4, 5, 9, 8, 7, 6)  # South is listed from the top, North from the bottom
+    assert_allclose(record.t_sd, [30, 37.5, 40, 40, 15, 15, 15, 10])
+    assert_allclose(record.y_sd, [0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.15])
+    assert record.sequence == ("North",) * 4 + ("South",) * 4
     assert (record.t_name, record.t_unit, record.y_name, record.y_unit) == ("Age", "CE", "RSL", "m")
     assert any("2 sites share one curve" in warning for warning in understood.warnings)
-    assert any("differ by more than 20 % (line 5)" in warning for warning in understood.warnings)
-    assert read(table(COMMON_ERA), Options(order="rows", site="south")).lines == (5, 6)
+    assert any("differ by more than 20 % (line 6)" in warning for warning in understood.warnings)
+    assert read(table(COMMON_ERA), Options(order="rows", site="south")).lines == (6, 7, 8, 9)
 
 
 def test_holsea(table):

@@ -2,11 +2,12 @@
 
 import pytest
 
-from lamina.tables.headers import parse
+from lamina.tables.headers import any_sigma, parse
 
 INPUTS = """
 age; Age; AGE; year; Year CE; date; time; age_ce; age_bp; Age (CE); Age [cal yr BP]; Median Age (cal a BP); cal age
-Cal_Age; calibrated age (BP); mean age; AgeBP; Age_ka_BP; age (ka); x; t; cal BP; "  age  "
+Cal_Age; calibrated age (BP); mean age; AgeBP; Age_ka_BP; age (ka); x; t; cal BP; "  age  "; Age before present
+Calibrated 14C age; Age (cal 14C yr BP); Age b2k; Age B.P.
 """
 INPUT_ERRORS = """
 age_sd; age_err; Age error; AgeError; Age Error (yr); age_er_average; Age +1s; Age -2s; Age 2 sigma; Age 2σ; age_2sd
@@ -22,9 +23,14 @@ RSL_err; RSLError; RSLer_up_2sd; RSLer_low_2sd; RSL +1s; RSL -1s; RSL 2σ Uncert
 d18O_sd; RSL_er_min
 """
 STRANGERS = """
-Region; Latitude (N); Longitude (E); LongLat; Reference; Indicator; cc; CC; water depth (m); tmax; Age model; 14C age
-14C Age (14C a BP); Radiocarbon age; radiocarbon age error; comment; percentage; average; terrain; mass; yes
+Region; Latitude (N); Longitude (E); LongLat; Reference; Indicator; cc; CC; water depth (m); tmax; Age model
+comment; percentage; average; terrain; mass; yes; d14C; δ14C (‰); 14C sample depth; 14C lab id; age σ²
 """
+RADIOCARBON_AGES = """
+14C age; 14C Age (14C a BP); Radiocarbon age; Age (14C yr BP); C14 age; c14_age; Conventional age (BP); Age (uncal BP)
+Age (not calibrated); 14C yr BP
+"""
+RADIOCARBON_ERRORS = "radiocarbon age error; 14C error; Age error (14C yr); 14C_age_err; conventional age 1s"
 
 
 def names(block: str) -> list[str]:
@@ -33,7 +39,14 @@ def names(block: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("block", "role", "error"),
-    [(INPUTS, "t", False), (INPUT_ERRORS, "t", True), (OUTPUTS, "y", False), (OUTPUT_ERRORS, "y", True)],
+    [
+        (INPUTS, "t", False),
+        (INPUT_ERRORS, "t", True),
+        (OUTPUTS, "y", False),
+        (OUTPUT_ERRORS, "y", True),
+        (RADIOCARBON_AGES, "radiocarbon age", False),
+        (RADIOCARBON_ERRORS, "radiocarbon error", True),
+    ],
 )
 def test_aliases(block, role, error):
     for name in names(block):
@@ -75,6 +88,16 @@ def test_other_roles(name, role):
             (name, 2)
             for name in ("Age 2s", "age_2sd", "Age 2σ", "Age 2 sigma", "Age error (2σ)", "age err 95%", "Age +2s")
         ],
+        *[
+            (name, 2)
+            for name in (
+                "Age error (2 standard deviations)",
+                "age (two sigma)",
+                "age_2sig",
+                "age_sigma2",
+                "RSL (2σ, m)",
+            )
+        ],
         *[(name, 1) for name in ("Age 1s", "RSL +1s", "age 1-sigma error", "Age error (1 sd)", "RSL error 68%")],
         *[(name, None) for name in ("age_sd", "Age error", "RSL_err")],
     ],
@@ -104,6 +127,11 @@ def test_a_hyphen_is_a_sign_only_where_it_must_be(name, side):
         ("Median Age (cal a BP)", "BP", "cal a BP", "Median Age"),
         ("age_ce", "CE", "CE", "age"),
         ("AgeBP", "BP", "", "AgeBP"),
+        ("Age (yrs. B.P.)", "BP", "yrs. B.P.", "Age"),
+        ("Age (years before present)", "BP", "years before present", "Age"),
+        ("Age_b2k", "BP", "b2k", "Age"),
+        ("Year BCE", "BC", "BCE", "Year"),
+        ("RSL error (2 standard deviations, m)", None, "m", "RSL error"),
         ("Age_ka_BP", "BP", "ka BP", "Age"),
         ("Age (BCE/CE)", "CE", "BCE/CE", "Age"),
         ("Year AD", "CE", "AD", "Year"),
@@ -124,3 +152,18 @@ def test_a_name_given_by_the_user_brings_its_errors_along():
     assert parse(0, "Foram index", named).role == "y"
     assert parse(0, "Foram_index 2σ error", named).error
     assert parse(0, "Foram_index 2σ error", named).sigma == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "sigma"),
+    [
+        *[
+            (text, 2)
+            for text in ("levelling_2s", "dating unc 2sigma", "unc (2 σ)", "95.4 %", "two standard deviations")
+        ],
+        ("unc 1 sd", 1),
+        *[(text, None) for text in ("H2S error", "error", "sd", "1s or 2s")],
+    ],
+)
+def test_sigma_anywhere_in_a_header_that_the_user_calls_an_error(text, sigma):
+    assert any_sigma(text) == sigma

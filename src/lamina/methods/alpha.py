@@ -1,6 +1,6 @@
 """alpha, how regular the gaps are: its moves given the gaps, and together with them.
 
-Given the gaps, the gamma prior needs only their number, the sum of their logarithms and the span of each sequence, so
+Given the gaps, the gamma prior needs only their number, their sum and the sum of their logarithms in each sequence, so
 that a move of alpha costs O(1). But the gaps of one draw leave alpha little room. ``spread`` moves both: alpha takes a
 step, and all log-gaps move towards or away from their mean as the new alpha says they should.
 """
@@ -16,19 +16,20 @@ from ..stack import FAST
 
 @njit(**FAST)
 def sum_gaps(rows, floor, tau, sums):
-    """Sum of log-gaps, and log span, of each sequence, into sums (S, 2)."""
+    """Sum of log x, and log(sum x + floor), over the regular gaps of each sequence, into sums (S, 2).
+
+    x is a gap less its least, in its unit. A broken order gives -inf.
+    """
     sums[:] = 0.0
     for r in range(len(tau)):
-        s = rows.sequence[r]
-        if s < 0:
-            continue
-        if rows.before[r] >= 0:
-            gap = tau[r] - tau[rows.before[r]]
-            sums[s, 0] += math.log(gap) if gap > 0.0 else -math.inf
-        else:
-            sums[s, 1] -= tau[r]
-        if rows.after[r] < 0:
-            sums[s, 1] += tau[r]
+        s, right = rows.sequence[r], rows.after[r]
+        if s >= 0 and right >= 0:
+            x = (tau[right] - tau[r] - rows.least[r]) / rows.unit[r]
+            if not x > 0.0:
+                sums[s, 0] = -math.inf
+            elif rows.regular[r]:
+                sums[s, 0] += math.log(x)
+                sums[s, 1] += x
     for s in range(len(rows.gaps)):
         sums[s, 1] = math.log(sums[s, 1] + floor)
 
@@ -47,9 +48,9 @@ def log_spacing(rows, u, sums):
 
 @njit(**FAST)
 def spread(rows, tau, u, new_u, trial):
-    """Raise the shares of the gaps in their span to the power sqrt(alpha / new alpha), the ends of sequences staying.
+    """Raise the gaps, in their units, to the power sqrt(alpha / new alpha), the ends of sequences staying.
 
-    Writes the new inputs into trial (N,) and returns the log-Jacobian.
+    Writes the new inputs into trial (N,) and returns the log-Jacobian. All gaps must be regular, without a least.
     """
     power = math.sqrt((1.0 + math.exp(u)) / (1.0 + math.exp(new_u)))
     trial[:] = tau
@@ -62,7 +63,7 @@ def spread(rows, tau, u, new_u, trial):
         while rows.after[left] >= 0:
             gap = tau[rows.after[left]] - tau[left]
             span += gap
-            total += gap**power
+            total += rows.unit[left] * (gap / rows.unit[left]) ** power
             n += 1
             left = rows.after[left]
         left, place = first, tau[first]
@@ -70,7 +71,7 @@ def spread(rows, tau, u, new_u, trial):
         while rows.after[left] >= 0:
             right = rows.after[left]
             gap = tau[right] - tau[left]
-            new = span * gap**power / total
+            new = span * rows.unit[left] * (gap / rows.unit[left]) ** power / total
             log_jacobian += math.log(new / gap)
             place += new
             if rows.after[right] >= 0:

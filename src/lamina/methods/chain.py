@@ -20,15 +20,14 @@ from numba import njit
 
 from ..gaps import Exponents
 from ..markov.filter import log_likelihood_terms
-from ..rows import in_time_order
+from ..rows import Rows, in_time_order, log_date
 from ..stack import FAST, INLINE, unowned
 from ..statespace import blocks_at
 from ..trend import draw, integrate
 from .alpha import log_spacing, spread, sum_gaps
-from .sweep import TARGET, Tuning, Work, accept, sweep
+from .metropolis import JOINT_TARGET, TARGET, accept
+from .sweep import Tuning, Work, sweep
 
-#: Acceptance rate that the joint moves of theta are tuned to.
-JOINT_TARGET = 0.3
 #: Tries of alpha and t_scale a round.
 CHEAP_MOVES = 4
 #: Tries of ``spread`` a round, in records of at most so many rows: in long ones, a move of all gaps is never accepted.
@@ -48,17 +47,19 @@ class Model(NamedTuple):
     prior_sd: np.ndarray  #: (P,)
     joint: np.ndarray  #: positions in phi that are moved jointly: free kernel parameters and y_scale
     alpha_free: bool
-    spread: bool  #: no sequence holds an exact row, so that all gaps can move together
+    spread: bool  #: no sequence holds an exact row or a gap of its own kind, so that all gaps can move together
     t_scale_free: bool
     gap_power: float  #: of the gap prior, where alpha is not part of it
     gap_span: float
     gamma: bool
     floor: float
+    outliers: int  #: see ``renewal``
 
 
 class State(NamedTuple):
     """Where a chain is, and how it proposes."""
 
+    rows: Rows  #: own arrays for what changes: the order within blocks, shift and factor
     tau: np.ndarray  #: (N,)
     order: np.ndarray  #: (N,) rows by time
     phi: np.ndarray  #: (P,)
@@ -105,11 +106,21 @@ def _collapsed(blocks, dims, columns, rows, model, state, tau, order, phi):
 
 
 @njit(**FAST)
-def _sum_of_squares(rows, tau):
-    """sum (tau - t)² / t_var over the uncertain rows, and their number."""
-    total, n = 0.0, 0
+def _log_dates(rows, tau, t_scale):
+    """Log-density of all dates, up to a constant."""
+    total = 0.0
     for r in range(len(tau)):
         if rows.t_var[r] > 0.0:
+            total += log_date(rows, r, tau[r], t_scale)[0]
+    return total
+
+
+@njit(**FAST)
+def _sum_of_squares(rows, tau):
+    """sum (tau - t)² / t_var over the Gaussian dates, and their number."""
+    total, n = 0.0, 0
+    for r in range(len(tau)):
+        if 0.0 < rows.t_var[r] < math.inf and rows.size[r] == 0:
             off = tau[r] - rows.t[r]
             total += off * off / rows.t_var[r]
             n += 1
@@ -150,15 +161,15 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
     a, proposal = len(state.phi) - 3, state.phi.copy()
     t_scale = math.exp(state.phi[len(state.phi) - 2])
     now, then = state.sums[0], state.sums[1]
-    squares, _ = _sum_of_squares(rows, state.tau)
+    dates = _log_dates(rows, state.tau, t_scale)
     sum_gaps(rows, model.floor, state.tau, now)
     for _ in range(SPREAD_MOVES):
         u = state.phi[a]
         proposal[a] = u + state.steps[3] * rng.standard_normal()
         ratio = spread(rows, state.tau, u, proposal[a], state.trial)
-        new_squares, _ = _sum_of_squares(rows, state.trial)
+        new_dates = _log_dates(rows, state.trial, t_scale)
         sum_gaps(rows, model.floor, state.trial, then)
-        ratio += 0.5 * (squares - new_squares) / (t_scale * t_scale)
+        ratio += new_dates - dates
         ratio += log_spacing(rows, proposal[a], then) - log_spacing(rows, u, now)
         ratio += _log_normal(model, proposal, a) - _log_normal(model, state.phi, a)
         accepted = 0.0
@@ -166,7 +177,7 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
             order = np.argsort(state.trial)
             there = _collapsed(blocks, dims, columns, rows, model, state, state.trial, order, proposal)
             if accept(rng, ratio + there[0] - here[0]):
-                accepted, here, squares = 1.0, there, new_squares
+                accepted, here, dates = 1.0, there, new_dates
                 state.tau[:] = state.trial
                 state.order[:] = order
                 state.phi[a] = proposal[a]
@@ -181,6 +192,8 @@ def _log_gaps(rows, prior, sums):
     """The gap prior over all sequences, up to a constant, from what ``sum_gaps`` wrote."""
     value = 0.0
     for s in range(len(rows.gaps)):
+        if sums[s, 0] == -math.inf:
+            return -math.inf
         if rows.gaps[s] > 0:
             if prior.power != 0.0:
                 value += prior.power * sums[s, 0]
@@ -196,7 +209,7 @@ def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
     while first > 0 and rows.t_var[state.order[first]] > 0.0:
         first -= 1
     prior, t_scale = _gap_prior(model, state.phi), math.exp(state.phi[len(state.phi) - 2])
-    squares, _ = _sum_of_squares(rows, state.tau)
+    dates = _log_dates(rows, state.tau, t_scale)
     sum_gaps(rows, model.floor, state.tau, now)
     for _ in range(min(GAP_MOVES, N - 1 - first)):
         p = first + int(rng.random() * (N - 1 - first))
@@ -208,14 +221,14 @@ def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
             state.trial[:] = state.tau
             for k in range(p + 1, N):
                 state.trial[state.order[k]] += gap * factor - gap
-            new_squares, _ = _sum_of_squares(rows, state.trial)
+            new_dates = _log_dates(rows, state.trial, t_scale)
             sum_gaps(rows, model.floor, state.trial, then)
-            ratio = math.log(factor) + 0.5 * (squares - new_squares) / (t_scale * t_scale)
+            ratio = math.log(factor) + new_dates - dates
             ratio += _log_gaps(rows, prior, then) - _log_gaps(rows, prior, now)
             if ratio > -math.inf:
                 there = _collapsed(blocks, dims, columns, rows, model, state, state.trial, state.order, state.phi)
                 if accept(rng, ratio + there[0] - here[0]):
-                    accepted, here, squares = 1.0, there, new_squares
+                    accepted, here, dates = 1.0, there, new_dates
                     state.tau[:] = state.trial
                     now[:] = then
         if rate > 0.0:
@@ -286,12 +299,14 @@ def _move_t_scale(rows, model, state, rate, rng):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves, adapt, rng, taus, phis):
+def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adapt, rng, taus, phis, shifts, factors):
     """Run a chain for ``rounds`` rounds, keeping every ``thin``-th in taus (n, N) and phis (n, P).
 
-    ``adapt`` says whether this is warm-up. ``both`` is a tuple of length d + 1.
+    shifts and factors are (n, N) as well, or empty where there is nothing of the kind to keep. ``adapt`` says whether
+    this is warm-up. ``both`` is a tuple of length d + 1.
     """
-    rows, model, state = unowned(rows), unowned(model), unowned(state)
+    model, state = unowned(model), unowned(state)
+    rows = state.rows
     P = len(state.phi)
     tilted = False
     for c in range(len(columns)):
@@ -319,9 +334,12 @@ def advance(blocks, dims, columns, both, rows, model, state, rounds, thin, moves
         sweep(
             blocks_at(blocks, model.factors, state.phi, 0), dims, both, rows, _gap_prior(model, state.phi),
             state.tuning, rate, state.work, state.tau, state.order, state.beta,
-            math.exp(state.phi[P - 2]), math.exp(state.phi[P - 1]), way, rng,
+            math.exp(state.phi[P - 2]), math.exp(state.phi[P - 1]), model.outliers, way, rng,
         )  # fmt: skip
         if (k + 1) % thin == 0:
             taus[kept] = state.tau
             phis[kept] = state.phi
+            if len(shifts) > 0:
+                shifts[kept] = rows.shift
+                factors[kept] = rows.factor
             kept += 1

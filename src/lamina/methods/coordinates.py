@@ -1,6 +1,6 @@
 """Inputs without constraints: the ordered inputs of a record as a vector of real numbers, and back.
 
-Each sequence falls into runs of uncertain rows between exact ones. With gaps g measured in the run,
+Each sequence falls into runs of uncertain rows between exact ones. With gaps g in the run, less the least they may be,
 
     open        start, then log g                       (no exact row on either side)
     above       log g from the exact row below upwards
@@ -36,6 +36,8 @@ class Plan(NamedTuple):
     kind: Array  #: (R,)
     floor: Array  #: (R,) the exact input below the run, where there is one
     ceiling: Array  #: (R,) and above
+    least: Array  #: (n,) least gap before the row of each coordinate, where there is a gap
+    least_after: Array  #: (R,) least gap after the last row of each run
 
 
 def make_plan(problem: Problem) -> Plan:
@@ -57,12 +59,17 @@ def make_plan(problem: Problem) -> Plan:
             ceiling = t[rows[high]] if has_ceiling else 0.0
             runs.append((kind, floor, ceiling, inside))
     sizes = [len(run[3]) for run in runs]
+    members = np.array([row for run in runs for row in run[3]], dtype=np.int64)
+    least, before = problem.rows.least, problem.rows.before
+    last = np.array([run[3][-1] for run in runs], dtype=np.int64)
     return Plan(
-        rows=np.array([row for run in runs for row in run[3]], dtype=np.int64),
+        rows=members,
         first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         kind=np.array([run[0] for run in runs], dtype=np.int64),
         floor=np.array([run[1] for run in runs], dtype=float),
         ceiling=np.array([run[2] for run in runs], dtype=float),
+        least=np.where(before[members] >= 0, least[before[members]], 0.0),
+        least_after=np.where(problem.rows.after[last] >= 0, least[last], 0.0),
     )
 
 
@@ -78,6 +85,15 @@ def _log_total(x, a, b):
     return top + math.log(total)
 
 
+@njit(**FAST)
+def _room(plan, k):
+    """What is left between the exact rows around run k when every gap has its least."""
+    room = plan.ceiling[k] - plan.floor[k] - plan.least_after[k]
+    for i in range(plan.first[k], plan.first[k + 1]):
+        room -= plan.least[i]
+    return room
+
+
 @njit(cache=True, **FAST)
 def lay(plan, x, tau):
     """Write the inputs of coordinates x (n,) into tau (N,), whose exact rows stay; returns log |d tau / d x|."""
@@ -86,18 +102,18 @@ def lay(plan, x, tau):
         a, b = plan.first[k], plan.first[k + 1]
         kind = plan.kind[k]
         if kind == BETWEEN:
-            room = plan.ceiling[k] - plan.floor[k]
+            room = _room(plan, k)
             log_total = _log_total(x, a, b)
             log_jacobian += (b - a) * math.log(room) - log_total
             place = plan.floor[k]
             for i in range(a, b):
                 log_jacobian += x[i] - log_total
-                place += room * math.exp(x[i] - log_total)
+                place += plan.least[i] + room * math.exp(x[i] - log_total)
                 tau[plan.rows[i]] = place
         elif kind == BELOW:
-            place = plan.ceiling[k]
+            place = plan.ceiling[k] - plan.least_after[k]
             for i in range(b - 1, a - 1, -1):
-                place -= math.exp(x[i])
+                place -= math.exp(x[i]) + (plan.least[i + 1] if i < b - 1 else 0.0)
                 log_jacobian += x[i]
                 tau[plan.rows[i]] = place
         else:
@@ -106,7 +122,7 @@ def lay(plan, x, tau):
                 if kind == OPEN and i == a:
                     place = x[i]
                 else:
-                    place += math.exp(x[i])
+                    place += plan.least[i] + math.exp(x[i])
                     log_jacobian += x[i]
                 tau[plan.rows[i]] = place
     return log_jacobian
@@ -120,7 +136,7 @@ def pull(plan, x, d_tau, with_jacobian, d_x):
         a, b = plan.first[k], plan.first[k + 1]
         kind = plan.kind[k]
         if kind == BETWEEN:
-            room = plan.ceiling[k] - plan.floor[k]
+            room = _room(plan, k)
             log_total = _log_total(x, a, b)
             later, mean = 0.0, 0.0
             for i in range(b - 1, a - 1, -1):
@@ -150,14 +166,14 @@ def unlay(plan: Plan, tau: Array) -> Array:
     x = np.empty(len(plan.rows))
     for k, kind in enumerate(plan.kind):
         part = slice(plan.first[k], plan.first[k + 1])
-        run = tau[plan.rows[part]]
+        run, least, after = tau[plan.rows[part]], plan.least[part], plan.least_after[k : k + 1]
         if kind == OPEN:
-            x[part] = np.concatenate([run[:1], np.log(np.diff(run))])
+            x[part] = np.concatenate([run[:1], np.log(np.diff(run) - least[1:])])
         elif kind == ABOVE:
-            x[part] = np.log(np.diff(run, prepend=plan.floor[k]))
+            x[part] = np.log(np.diff(run, prepend=plan.floor[k]) - least)
         elif kind == BELOW:
-            x[part] = np.log(np.diff(run, append=plan.ceiling[k]))
+            x[part] = np.log(np.diff(run, append=plan.ceiling[k]) - np.concatenate([least[1:], after]))
         else:
-            gaps = np.diff(run, prepend=plan.floor[k], append=plan.ceiling[k])
+            gaps = np.diff(run, prepend=plan.floor[k], append=plan.ceiling[k]) - np.concatenate([least, after])
             x[part] = np.log(gaps[:-1] / gaps[-1])
     return x

@@ -26,10 +26,10 @@ from ..kernels import Stationary
 from ..moving import MovingInverse
 from ..problem import Problem
 from ..trend import integrate
-from .chain import CHEAP_MOVES, JOINT_TARGET
+from .chain import CHEAP_MOVES
 from .coordinates import OPEN, lay, make_plan, unlay
-from .crew import Chain
-from .sweep import TARGET
+from .crew import Chain, Room
+from .metropolis import JOINT_TARGET, TARGET
 from .target import log_prior, make_target
 
 Array = np.ndarray
@@ -65,17 +65,17 @@ class Steps(NamedTuple):
 class DenseChain(Chain):
     """A chain on the dense engine: O(N²) a proposal of one input, O(N³) a proposal of theta."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        super().__init__(problem, seed, room)
         self.target, self.plan = make_target(problem), make_plan(problem)
         self.curve = problem.kernel.stationary or NoCurve()
         size, free = len(problem.start), problem.free
         self.joint = np.array([i for i in [*range(problem.n_kernel), size - 1] if free[i]], dtype=np.int64)
         self.single = [i for i in (size - 3, size - 2) if free[i]]
         self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
-        self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.record.t_sd)
+        self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.scale)
         starts = self.plan.first[:-1][self.plan.kind == OPEN]
-        self.steps.gap[starts] = 0.5 * problem.record.t_sd[self.plan.rows[starts]]
+        self.steps.gap[starts] = 0.5 * problem.scale[self.plan.rows[starts]]
         self.covariance = _RunningCovariance(self.now[1][self.joint])
         self.ignored = np.empty(len(problem.record)), np.empty(size)
 
@@ -94,8 +94,7 @@ class DenseChain(Chain):
                 tau = self._sweep(tau, phi, model, beta, rate)
             self.now = tau, phi
             if not adapt and (k + 1) % thin == 0:
-                self.tau[self.kept], self.phi[self.kept] = tau, phi
-                self.kept += 1
+                self.add(tau[None], phi[None])
 
     def snapshot(self) -> dict[str, Array]:
         learnt = self.covariance
@@ -117,9 +116,9 @@ class DenseChain(Chain):
 
     def _model(self, phi: Array) -> Model | None:
         """Kernel and variances at phi; None where a parameter has left the range of numbers."""
-        y_var = self.problem.rows.y_var * math.exp(2.0 * phi[-1])
         try:
-            return Model(self.curve.with_theta(phi[: self.problem.n_kernel]), y_var)
+            curve = self.curve.with_theta(phi[: self.problem.n_kernel])
+            return Model(curve, self.problem.y_var(math.exp(phi[-1])))
         except KernelError:
             return None
 

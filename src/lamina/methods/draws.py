@@ -21,6 +21,8 @@ class Draws:
     weight: Array  #: (S,)
     chains: int = 1  #: draws are in order of chain
     extra_var: Array | None = None  #: (N,) output variance that a method adds (nigp)
+    shift: Array | None = None  #: (S, N) what stands for the y of limits, less y
+    factor: Array | None = None  #: (S, N) of the output variance, where there may be outliers
     diagnostics: dict[str, Any] = field(default_factory=dict)
     checkpoint: Checkpoint | None = None  #: where a sampler stands that has not finished
 
@@ -28,3 +30,15 @@ class Draws:
     def equal(tau: Array, phi: Array, **rest: Any) -> Draws:
         """Draws of equal weight."""
         return Draws(tau, phi, np.full(len(tau), 1.0 / len(tau)), **rest)
+
+    def taken(self, which: Array | slice) -> Draws:
+        """Some of the draws, by themselves, with weights that sum to one again."""
+        weight = self.weight[which]
+        return Draws(
+            self.tau[which],
+            self.phi[which],
+            weight / weight.sum(),
+            extra_var=self.extra_var,
+            shift=None if self.shift is None else self.shift[which],
+            factor=None if self.factor is None else self.factor[which],
+        )

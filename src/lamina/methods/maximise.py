@@ -53,7 +53,7 @@ def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array]
 
     def on_dense(phi: Array) -> tuple[float, Array]:
         kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
-        value, _, d_theta = dense.value_and_gradient(kernel, tau, problem.record.y, np.sqrt(y_var))
+        value, _, d_theta = dense.value_and_gradient(kernel, tau, problem.y, np.sqrt(y_var))
         u = (phi - problem.prior_mean) / problem.prior_sd
         gradient = np.where(problem.free, -u / problem.prior_sd, 0.0)
         gradient[: problem.n_kernel] += d_theta

@@ -10,15 +10,18 @@ import numpy as np
 from ..cores import available_cores
 from ..problem import Problem
 from .chain import Model, State, advance
-from .crew import Chain, Progress, room, run_until_agreed
+from .crew import NUMBERS_AT_ONCE, Chain, Progress, Room, room, run_until_agreed
 from .dense_mcmc import DenseChain
 from .draws import Checkpoint, Draws
+from .renewal import OUTLIERS
 from .sweep import Tuning, new_work
 
 Array = np.ndarray
 
 #: The fields of a chain's state that a checkpoint keeps; the others are room for work.
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds")
+#: And those of its rows, which change as well.
+CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular")
 #: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
 THETA_MOVES = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -46,25 +49,27 @@ def run(
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
     crew = [kind(problem, one, keep) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
-    return run_until_agreed(crew, draws, warmup, limit, workers, progress, checkpoint)
+    return run_until_agreed(crew, warmup, limit, workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        super().__init__(problem, seed, room)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
         tau, phi = self.now
         joint = self.model.joint
-        scale = np.where(problem.record.t_sd > 0, problem.record.t_sd, 1.0)
+        rows = problem.rows
+        rows = rows._replace(**{name: getattr(rows, name).copy() for name in CHANGING})
         self.state = State(
+            rows=rows,
             tau=tau,
             order=np.argsort(tau, kind="stable"),
             phi=phi,
             beta=np.zeros(q),
-            tuning=Tuning(0.5 * scale, np.full((2, n), 0.5)),
+            tuning=Tuning(0.5 * np.where(problem.record.exact, 1.0, problem.scale), np.full((2, n), 0.5)),
             mean=phi[joint].copy(),
             covariance=np.eye(len(joint)) * 0.05,
             root=np.eye(len(joint)) * 0.2,
@@ -79,20 +84,23 @@ class MarkovChain(Chain):
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
-        problem, first = self.problem, self.kept
-        room = slice(0, 0) if adapt else slice(first, first + count)
-        stride = count * thin + 1 if adapt else thin
-        advance(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), problem.rows, self.model,
-            self.state, count * thin, stride, THETA_MOVES, adapt, self.rng,
-            self.tau[room], self.phi[room],
-        )  # fmt: skip
-        if not adapt:
-            self.kept += count
+        problem, n = self.problem, len(self.problem.record)
+        step = max(NUMBERS_AT_ONCE // n, 1)
+        for some in (min(step, count - k) for k in range(0, count, step)):
+            kept = 0 if adapt else some
+            taus, phis = np.empty((kept, n), dtype=self.tau.dtype), np.empty((kept, len(problem.start)))
+            shifts, factors = np.empty((2, kept if problem.has_renewals else 0, n))
+            stride = some * thin + 1 if adapt else thin
+            advance(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model, self.state,
+                some * thin, stride, THETA_MOVES, adapt, self.rng, taus, phis, shifts, factors,
+            )  # fmt: skip
+            self.add(taus, phis, *((shifts, factors) if problem.has_renewals else ()))
 
     def snapshot(self) -> dict[str, Array]:
         state = self.state
-        return {name: getattr(state, name) for name in KEPT} | state.tuning._asdict()
+        changing = {name: getattr(state.rows, name) for name in CHANGING}
+        return {name: getattr(state, name) for name in KEPT} | state.tuning._asdict() | changing
 
     def restore(self, arrays: dict[str, Array]) -> None:
         for name, here in self.snapshot().items():
@@ -113,10 +121,11 @@ def _model(problem: Problem) -> Model:
         prior_sd=problem.prior_sd,
         joint=np.array([i for i in candidates if free[i]], dtype=np.int64),
         alpha_free=bool(free[-3]),
-        spread=bool(free[-3] and not (problem.record.exact & (problem.rows.sequence >= 0)).any()),
+        spread=bool(free[-3] and not problem.has_pinned_gaps),
         t_scale_free=bool(free[-2]),
         gap_power=plain.power,
         gap_span=plain.per_gap,
         gamma=problem.gaps == "gamma",
         floor=problem.floor,
+        outliers=OUTLIERS[problem.outliers],
     )

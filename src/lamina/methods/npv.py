@@ -119,7 +119,8 @@ def _uncertain_everywhere(problem: Problem) -> Problem:
     small = NEARLY_EXACT * record.t_sd[~record.exact].min()
     t_sd = np.where(inside, small, record.t_sd)
     changed = replace(record, t_sd=t_sd)
-    return replace(problem, record=changed, rows=problem.rows._replace(t_var=t_sd**2))
+    scale = np.where(inside, small, problem.scale)
+    return replace(problem, record=changed, rows=problem.rows._replace(t_var=t_sd**2), scale=scale)
 
 
 class _Inference:
@@ -221,14 +222,14 @@ class _Inference:
         """Diagonal of the Hessian of g at each mean, (K, n)."""
         out = np.zeros((self.K, self.n))
         problem, kernel = self.problem, self.problem.kernel.with_theta(phi[: self.problem.n_kernel])
-        y_sd = np.sqrt(problem.rows.y_var) * math.exp(phi[-1])
+        y_sd = np.sqrt(problem.y_var(math.exp(phi[-1])))
         tau, engine = problem.rows.t.copy(), markov if problem.engine == "markov" else dense
         for k in range(self.K):
             lay(self.plan, m[k], tau)
             if self.one_sequence:
-                out[k, 1:] = engine.gap_hessian_diagonal(kernel, tau, problem.record.y, y_sd)
+                out[k, 1:] = engine.gap_hessian_diagonal(kernel, tau, problem.y, y_sd)
             elif engine is dense:
-                first, second = dense.curvature(kernel, tau, problem.record.y, y_sd, self._directions(m[k]).T)
+                first, second = dense.curvature(kernel, tau, problem.y, y_sd, self._directions(m[k]).T)
                 out[k] = np.where(self.is_start, second, second + first)
             else:
                 order = np.argsort(tau, kind="stable")

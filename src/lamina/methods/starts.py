@@ -13,19 +13,21 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
     """Inputs (N,) in internal time: the dates, shaken by ``jitter`` times their errors and put in order.
 
     Within a sequence the shaken dates are replaced by their isotonic regression, which is as near as the order allows,
-    with a small slope added so that no two are equal; exact rows stay, and bound the others.
+    with a small slope added so that no two are equal; exact rows stay, and bound the others. Least gaps are kept.
     """
     from scipy.optimize import isotonic_regression
 
-    record, t = problem.record, problem.rows.t
-    tau = t + jitter * record.t_sd * rng.standard_normal(len(t))
+    record, t, scale = problem.record, problem.rows.t, problem.scale
+    tau = t + np.where(record.exact, 0.0, jitter * scale * rng.standard_normal(len(t)))
     for _, rows in record.sequences:
         if len(rows) < 2:
             continue
-        exact = record.exact[rows]
-        sd = np.where(exact, 1e-6 * max(record.t_sd.max(), 1e-12), record.t_sd[rows])
-        ordered = isotonic_regression(tau[rows], weights=sd**-2.0 / np.max(sd**-2.0)).x
-        step = 1e-3 * (np.ptp(t[rows]) or record.t_sd[rows].max() or 1.0) / len(rows)
+        # Less the least gaps before it, an input may be as near to its neighbours as it likes.
+        least = np.concatenate([[0.0], np.cumsum(problem.rows.least[rows[:-1]])])
+        exact, dates = record.exact[rows], t[rows] - least
+        sd = np.where(exact, 1e-6 * max(scale.max(), 1e-12), scale[rows])
+        ordered = isotonic_regression(tau[rows] - least, weights=sd**-2.0 / np.max(sd**-2.0)).x
+        step = 1e-3 * (np.ptp(dates) or scale[rows].max() or 1.0) / len(rows)
         ordered = ordered + step * np.arange(len(rows))
         fixed = np.flatnonzero(exact)
         for k in range(len(fixed) + 1):
@@ -34,13 +36,13 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
             between = np.arange(low + 1, high)
             if len(between) == 0:
                 continue
-            floor = t[rows[low]] if low >= 0 else -np.inf
-            ceiling = t[rows[high]] if high < len(rows) else np.inf
+            floor = dates[low] if low >= 0 else -np.inf
+            ceiling = dates[high] if high < len(rows) else np.inf
             part = min(step, (ceiling - floor) / (len(between) + 1))
             ordered[between] = np.maximum(ordered[between], floor + part * np.arange(1, len(between) + 1))
             ordered[between] = np.minimum(ordered[between], ceiling - part * np.arange(len(between), 0, -1))
             ordered[between] = np.maximum.accumulate(ordered[between])
-        tau[rows] = np.where(exact, t[rows], ordered)
+        tau[rows] = np.where(exact, t[rows], ordered + least)
     return tau
 
 

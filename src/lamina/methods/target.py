@@ -18,7 +18,7 @@ from ..errors import KernelError
 from ..gaps import log_density as gap_log_density
 from ..markov.gradient import forward, reverse, store_width
 from ..problem import Problem
-from ..rows import Rows, in_time_order
+from ..rows import Rows, in_time_order, log_date
 from ..stack import FAST, unowned
 from ..statespace import blocks_at
 from ..trend import integrate
@@ -93,7 +93,8 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
         d_tau[r] += out[p, 0]
         for c in range(C):
             d_tau[r] += out[p, 2 + c] * rows.slope[c]
-        d_phi[P - 1] += 2.0 * out[p, 1] * y_var[p]
+        if rows.measured[r]:
+            d_phi[P - 1] += 2.0 * out[p, 1] * y_var[p]
     for b in range(len(target.factors)):
         if 2 * b + 1 < P - 3:
             d_phi[2 * b] += d_blocks[b, 0]
@@ -103,39 +104,40 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
 
 @njit(**FAST)
 def dates(target, tau, phi, d_tau, d_phi):
-    """sum log N(t; tau, t_scale² t_var) over the uncertain rows, up to a constant; gradients are added."""
+    """sum log p(date | tau) over the uncertain rows, up to a constant; gradients are added.
+
+    Gaussian dates have the standard deviation t_scale t_sd.
+    """
     rows, P = target.rows, len(phi)
-    scale = math.exp(-2.0 * phi[P - 2])
+    t_scale = math.exp(phi[P - 2])
     value = 0.0
     for r in range(len(tau)):
-        if rows.t_var[r] > 0.0:
-            gap = tau[r] - rows.t[r]
-            precision = scale / rows.t_var[r]
-            value -= 0.5 * gap * gap * precision + phi[P - 2]
-            d_tau[r] -= gap * precision
-            d_phi[P - 2] += gap * gap * precision - 1.0
+        if 0.0 < rows.t_var[r] < math.inf:
+            part, slope = log_date(rows, r, tau[r], t_scale)
+            value += part
+            d_tau[r] += slope
+            if rows.size[r] == 0:
+                value -= phi[P - 2]
+                d_phi[P - 2] -= 2.0 * part + 1.0
     return value
 
 
 @njit(**FAST)
 def spacing(target, tau, phi, d_tau, d_phi):
     """log p(gaps | alpha) over all sequences; gradients are added."""
-    value, P = 0.0, len(phi)
+    rows, value, P = target.rows, 0.0, len(phi)
     alpha = 1.0 + math.exp(phi[P - 3])
     for s in range(len(target.first) - 1):
-        a, b = target.first[s], target.first[s + 1]
-        n = b - a - 1
-        if n < 1:
-            continue
-        own = np.empty(b - a)
-        for i in range(a, b):
-            own[i - a] = tau[target.members[i]]
+        members = target.members[target.first[s] : target.first[s + 1]]
+        gaps = members[:-1]
         power = alpha if target.gamma else 1.0 + target.power
-        span = alpha * n if target.gamma else target.per_gap * n
-        part, d_own, d_alpha = gap_log_density(own, power, span, target.floor)
+        span = (alpha if target.gamma else target.per_gap) * rows.gaps[s]
+        part, d_own, d_alpha = gap_log_density(
+            tau[members], rows.unit[gaps], rows.least[gaps], rows.regular[gaps], power, span, target.floor
+        )
         value += part
-        for i in range(a, b):
-            d_tau[target.members[i]] += d_own[i - a]
+        for i in range(len(members)):
+            d_tau[members[i]] += d_own[i]
         if target.gamma:
             d_phi[P - 3] += d_alpha * (alpha - 1.0)
     return value
@@ -180,13 +182,13 @@ def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, 
 
 def dense_likelihood(problem: Problem, tau: Array, phi: Array, d_tau: Array, d_phi: Array) -> float:
     """``likelihood`` on the dense engine; gradients are added."""
-    y_var = problem.rows.y_var * math.exp(2.0 * phi[-1])
+    y_var = problem.y_var(math.exp(phi[-1]))
     try:
         kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
-        value, d_inputs, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, problem.record.y, np.sqrt(y_var))
+        value, d_inputs, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, problem.y, np.sqrt(y_var))
     except KernelError:
         return -math.inf
     d_tau += d_inputs
     d_phi[: problem.n_kernel] += d_theta
-    d_phi[-1] += 2.0 * float(d_y_var @ y_var)
+    d_phi[-1] += 2.0 * float(d_y_var @ np.where(problem.rows.measured, y_var, 0.0))
     return value

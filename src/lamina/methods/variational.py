@@ -190,9 +190,12 @@ def spacing_curvature(target, plan, x, phi, out):
         a, b = plan.first[k], plan.first[k + 1]
         if target.rows.sequence[plan.rows[a]] < 0 or per_gap == 0.0:
             continue
-        span = target.floor
+        rows, total = target.rows, target.floor
         for i in range(a + 1, b):
-            span += math.exp(x[i])
+            left = plan.rows[i - 1]
+            total += math.exp(x[i]) / rows.unit[left] if rows.regular[left] else 0.0
         for i in range(a + 1, b):
-            share = math.exp(x[i]) / span
-            out[i] -= per_gap * (b - a - 1) * share * (1.0 - share)
+            left = plan.rows[i - 1]
+            if rows.regular[left]:
+                share = math.exp(x[i]) / (rows.unit[left] * total)
+                out[i] -= per_gap * rows.gaps[rows.sequence[left]] * share * (1.0 - share)

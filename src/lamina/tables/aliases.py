@@ -1,12 +1,12 @@
 """Which column is what: the input, the output, their errors, what orders the rows, cores, sites and flags."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from .grid import Grid
-from .headers import Header, squash
+from .headers import Header, any_sigma, is_radiocarbon, squash
 from .options import Options
-from .problems import TableError, listing, option, problem
+from .problems import TableError, listing, option, problem, quote
 
 _MEANS = {
     "t": "the input (age, year)",
@@ -16,7 +16,6 @@ _MEANS = {
     "position": "the position",
     "core": "the core",
     "site": "the site",
-    "reject": "the reject flag",
     "limiting": "the limiting flag",
 }
 
@@ -36,17 +35,18 @@ class Columns:
     core: Header | None
     site: Header | None
     label: Header | None
-    reject: Header | None
+    rejects: list[Header]
     limiting: Header | None
 
 
 def assign(grid: Grid, options: Options) -> Columns:
     """Find the columns by their names; options come first. Raises TableError if one is missing or not clear."""
     found = {role: _choose(grid, role, _option(role)) for role in ("depth", "height", "position", "core", "site")}
-    found |= {role: _choose(grid, role, None) for role in ("reject", "limiting")}
+    found["limiting"] = _choose(grid, "limiting", None)
     t = _named(grid, options.t, "t") or _choose(grid, "t", "t")
+    limits_of_t: list[Header] = []
     if t is None:
-        raise _no_input(grid)
+        t, limits_of_t = _of_age_model(grid)
     y = _named(grid, options.y, "y") or _choose(grid, "y", "y")
     if y is None:
         raise _no_output(grid, t, found["depth"])
@@ -56,23 +56,31 @@ def assign(grid: Grid, options: Options) -> Columns:
     labels = sorted((h for h in grid.headers if h.role == "label" and not h.error), key=lambda h: h.rank)
     return Columns(
         t=t,
-        t_errors=_errors(grid, t, "t", options.t_sd),
+        t_errors=_errors(grid, t, "t", options.t_sd, limits_of_t),
         y=y,
         y_errors=_errors(grid, y, "y", options.y_sd),
         depth_limits=limits,
         label=labels[0] if labels else None,
+        rejects=[h for h in grid.headers if h.role == "reject" and not h.error],
         **found,
     )
 
 
 def named(grid: Grid, name: str) -> Header | None:
-    """The column that the user calls `name`: the very header, or the same without case and punctuation."""
-    for same in (lambda text: text.strip() == name.strip(), lambda text: text.strip().lower() == name.strip().lower()):
-        for header in grid.headers:
-            if same(header.text):
-                return header
-    alike = [header for header in grid.headers if squash(header.text) == squash(name)]
-    return alike[0] if alike else None
+    """The column that the user calls `name`: the very header, or the same without case and punctuation.
+
+    Raises TableError if several columns are called so and do not say the same.
+    """
+    for as_compared in (str.strip, lambda text: text.strip().lower(), squash):
+        alike = [header for header in grid.headers if as_compared(header.text) == as_compared(name)]
+        if any(grid.column(a) != grid.column(b) for a, b in pairwise(alike)):
+            texts = [header.text for header in alike]
+            found = f"{len(alike)} columns may be meant by {quote(name)}: {listing(texts)}"
+            do = "give the whole header" if len(set(texts)) == len(texts) else "rename all but one"
+            raise problem(grid.path, found, do, grid.header_line)
+        if alike:
+            return alike[0]
+    return None
 
 
 def must_be_named(grid: Grid, name: str, wanted: str) -> Header:
@@ -107,21 +115,47 @@ def _choose(grid: Grid, role: str, by: str | None) -> Header | None:
     return best[0]
 
 
-def _errors(grid: Grid, centre: Header, role: str, by: str | None) -> list[Header]:
-    """The error columns of the input or the output: those of its name, else those next to it, else of its role."""
+def _errors(grid: Grid, centre: Header, role: str, by: str | None, limits: list[Header] | None = None) -> list[Header]:
+    """The error columns of the input or the output: those that the user names, else its `limits` if they are known,
+    else those of its name, else those next to it, else those of its role that belong to no other column.
+    """
     if by is not None:
         header = named(grid, by)
         if header is None and is_number(by):
             return []
-        return [header or must_be_named(grid, by, option(f"{role}_sd", "COLUMN or NUMBER"))]
-    mine = [h for h in grid.headers if h.error and h.role == role and h.word == centre.word]
+        header = header or must_be_named(grid, by, option(f"{role}_sd", "COLUMN or NUMBER"))
+        return [header if header.sigma is not None else replace(header, sigma=any_sigma(header.text))]
+    if limits:
+        return limits
+    candidates = [h for h in grid.headers if h.error and h.role == role and not _beside_radiocarbon(grid, h)]
+    mine = [h for h in candidates if h.word == centre.word]
     if mine:
         return mine
+    nameless = ("error", "radiocarbon error") if is_radiocarbon(centre.text) else ("error",)
     for header in grid.headers[centre.index + 1 :]:
-        if header.role != "error":
+        if header.role not in nameless:
             break
         mine.append(header)
-    return mine or [h for h in grid.headers if h.error and h.role == role]
+    others = {h.word for h in grid.headers if h.role == role and not h.error and h.index != centre.index}
+    return mine or [h for h in candidates if h.word not in others]
+
+
+def _beside_radiocarbon(grid: Grid, error: Header) -> bool:
+    """Whether an error column stands beside a radiocarbon age, of which it must be the error."""
+    before = [h for h in grid.headers[: error.index] if not h.error]
+    return bool(before) and before[-1].role == "radiocarbon age"
+
+
+def _of_age_model(grid: Grid) -> tuple[Header, list[Header]]:
+    """The age in the output of an age-depth model such as Bacon's, whose columns are depth, min, max, median and mean,
+    and its limits. Raises TableError if there is none.
+    """
+    limits = [h for h in grid.headers if squash(h.text) in ("min", "max")]
+    for word in "median", "mean":
+        for header in grid.headers:
+            if squash(header.text) == word and len(limits) == 2:
+                return replace(header, role="t", word=word, modelled=True), limits
+    raise _no_input(grid)
 
 
 def is_number(text: str) -> bool:
@@ -138,7 +172,7 @@ def _no_input(grid: Grid) -> TableError:
     if limits is not None:
         return limits
     columns = listing(h.text for h in grid.headers if h.text)
-    raw = [h for h in grid.headers if any(word in squash(h.text) for word in ("14c", "c14", "radiocarbon"))]
+    raw = [h for h in grid.headers if h.role == "radiocarbon age"]
     if raw:
         return problem(
             grid.path,

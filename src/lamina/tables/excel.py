@@ -28,14 +28,17 @@ def read_excel(path: Path, data: bytes, sheet: str | None) -> Rows:
         frame = pd.read_excel(book, sheet_name=name, header=None, dtype=object, na_filter=False)
     cells: list[list[str]] = []
     lines: list[int] = []
+    comments: list[tuple[int, int]] = []
     for line, values in enumerate(frame.itertuples(index=False), start=1):
         row = [_text(value) for value in values]
-        if any(row) and not row[0].startswith("#"):
+        if row[0].startswith("#"):
+            comments.append((line, max(k for k, cell in enumerate(row, start=1) if cell)))
+        elif any(row):
             cells.append(row)
             lines.append(line)
     if not cells:
         raise problem(path, "the sheet is empty", f"choose another with {option('sheet', 'NAME')}")
-    return Rows(cells, lines, "Excel sheet")
+    return Rows(cells, lines, "Excel sheet", comments)
 
 
 def _choose(path: Path, names: list[str], sheet: str | None) -> str:

@@ -46,8 +46,8 @@ def rows_of_site(grid: Grid, columns: Columns, options: Options, notes: Notes) -
     everything = list(range(len(grid.cells)))
     if options.site is None:
         return everything
-    if options.sequence not in (None, "none"):
-        headers = [must_be_named(grid, options.sequence or "", option("sequence", "COLUMN"))]
+    if options.sequence is not None and options.sequence.lower() != "none":
+        headers = [must_be_named(grid, options.sequence, option("sequence", "COLUMN"))]
     else:
         headers = [header for header in (columns.site, columns.core) if header is not None]
     if not headers:
@@ -68,11 +68,12 @@ def rows_to_use(grid: Grid, columns: Columns, notes: Notes) -> list[int]:
     """The rows that no flag leaves out. Raises TableError for a flag that is not clear, or if none is left."""
     rows = list(range(len(grid.cells)))
     faults = Faults()
-    if columns.reject is not None:
-        rejected = {i for i in rows if _is_set(grid, columns.reject, i, faults)}
-        rows = [i for i in rows if i not in rejected]
+    marked = {header.index: {i for i in rows if _is_set(grid, header, i, faults)} for header in columns.rejects}
+    for header in columns.rejects:
+        rejected = marked[header.index]
         lines = f" ({name_lines([grid.lines[i] for i in sorted(rejected)])})" if rejected else ""
-        notes.fact("rejected", f"{len(rejected)} rows left out{lines}", f"the column {quote(columns.reject.text)}")
+        notes.fact("rejected", f"{len(rejected)} rows left out{lines}", f"the column {quote(header.text)}")
+    rows = [i for i in rows if not any(i in rejected for rejected in marked.values())]
     if columns.limiting is not None and _tells_limiting(grid, columns.limiting):
         limiting = {i for i in rows if _is_limiting(grid, columns.limiting, i, faults)}
         rows = [i for i in rows if i not in limiting]

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .excel import read_excel
@@ -28,6 +28,7 @@ class Grid:
     cells: list[list[str]]
     lines: list[int]
     skipped: list[int] = field(default_factory=list)
+    commented: list[int] = field(default_factory=list)  #: comments below the header that would fit it
 
     def column(self, header: Header) -> list[str]:
         """The cells below a header."""
@@ -36,7 +37,7 @@ class Grid:
     def keep(self, rows: list[int]) -> "Grid":
         """The same grid with only these rows."""
         cells, lines = [self.cells[i] for i in rows], [self.lines[i] for i in rows]
-        return Grid(self.path, self.sha256, self.form, self.headers, self.header_line, cells, lines, self.skipped)
+        return replace(self, cells=cells, lines=lines)
 
 
 def read_grid(path: Path, options: Options) -> Grid:
@@ -57,7 +58,8 @@ def read_grid(path: Path, options: Options) -> Grid:
     headers = [parse(i, text, named) for i, text in enumerate(names)]
     cells, lines = _below(path, rows, at, names)
     digest = hashlib.sha256(data).hexdigest()
-    return Grid(path, digest, rows.form, headers, rows.lines[at], cells, lines, rows.lines[:at])
+    commented = [line for line, width in rows.comments if line > rows.lines[at] and width == len(names)]
+    return Grid(path, digest, rows.form, headers, rows.lines[at], cells, lines, rows.lines[:at], commented)
 
 
 def user_names(options: Options) -> dict[str, str]:
@@ -67,9 +69,9 @@ def user_names(options: Options) -> dict[str, str]:
 
 
 def _bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise problem(path, "this is a folder", "give a file")
     try:
+        if path.is_dir():
+            raise problem(path, "this is a folder", "give a file")
         too_large_first = path.stat().st_size
         with path.open("rb") as file:
             chunk = file.read(CHUNK)

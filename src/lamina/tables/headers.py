@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from ..calendars import spelled
+
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "t": (
@@ -40,14 +42,18 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "limiting": (("limiting", "limitingtype", "limitingpoint", "limitingdate"), ("type", "indicatortype", "pointtype")),
 }
 
-_SIGMA = r"[12](?:sigmas?|stdevs?|stds?|sds?|ses?|s)|(?:95|954|9545|68|682|683|6827)(?:%|pct|percent)|[12](?=er|unc)"
+_DEVIATIONS = r"standarddeviations?|standarderrors?|sigmas?|sig|stdevs?|stds?|sds?|ses?|s"
+_SIGMA = (
+    rf"(?:[12]|one|two)(?:{_DEVIATIONS})|sigma[12]"
+    r"|(?:95|954|9545|68|682|683|6827)(?:%|pct|percent)|[12](?=er|unc)"
+)
 _ERROR = (
     r"uncertainties|uncertainty|uncert|unc|errors|error|err|er|standarddeviation|standarderror"
     r"|stdev|stddev|std|sd|se|sigma|plusminus|pm"
 )
 _UP = r"upper|up|plus|positive|pos|maximum|max|high|older|oldest|bottom"
 _LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|top"
-_SCALE = r"(?:cal)?(?:kyrs?|ka|yrs?|years?|a)?bp|bcece|bcead|bcad|ce|ad"
+_SCALE = r"(?:cal)?(?:kyrs?|ka|yrs?|years?|a)?(?:bp|b2k|beforepresent)|bcece|bcead|bcad|bce|bc|ce|ad"
 _UNIT = r"kyrs?|ka|yrs?|years?|mm|cm"
 _CENTRE = r"median|mean|calibrated|calendar|cal"
 _FILL = r"midpoint|mid|average|avg|best|estimate|range|interval|limit|bound|ci|hpd|corrected|total|modelled|modeled"
@@ -59,6 +65,18 @@ _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re
 #: Longer headers are prose; and the time to match could grow with every word that is also two ("low", "er").
 _LONGEST = 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
+_RADIOCARBON = re.compile(
+    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional"
+    r"|(?:un|not?n?[\s-]*)cal(?:ibrated)?(?![a-z])",
+    re.IGNORECASE,
+)
+_CALIBRATED = re.compile(r"(?<![a-z])cal(?:ibrated|endar|bp|yr|ka|a)?(?![a-z])", re.IGNORECASE)
+#: A number of sigmas as a word of its own, in a header that the user calls an error.
+_ANY_SIGMA = re.compile(
+    r"(?<![a-z0-9.])(?P<two>2|two|95(?:\.\d+)?|)(?P<one>1|one|68(?:\.\d+)?|)[\s_-]*"
+    r"(?:standard[\s_-]*(?:deviation|error)s?|σ|sigmas?|sig|stdevs?|stds?|sds?|ses?|s|%)(?P<after>[12]?)(?![a-z0-9])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,7 @@ class Header:
 
     word: the alias found, "" for an error column that names no quantity and belongs to the one at its left.
     rank: 0 for the best names of a role. error: whether it holds an error or a limit instead of the value itself.
+    scale: "BP", "CE", or "BC" for years that count back from the year 1.
     side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is no limit.
     """
 
@@ -94,7 +113,7 @@ class Header:
 
 def squash(text: str) -> str:
     """A header without case, brackets, spaces and punctuation; Greek letters and signs in words."""
-    body = unicodedata.normalize("NFKC", _BRACKETS.sub(" ", text)).lower()
+    body = unicodedata.normalize("NFKC", _BRACKETS.sub(" ", text).replace("²", " squared ")).lower()
     body = re.sub("[−–—]", "-", body).replace("σ", "sigma").replace("δ", "d")
     body = re.sub(r"\+\s*/?\s*-|±", " pm ", body).replace("+", " plus ")
     # A hyphen is a sign before a number of sigmas and at either end, otherwise it only joins words.
@@ -103,11 +122,43 @@ def squash(text: str) -> str:
 
 
 def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Header:
-    """Take a header apart. `named` gives roles to columns that the user named: squashed header to role."""
+    """Take a header apart. `named` gives roles to columns that the user named: squashed header to role.
+
+    Radiocarbon ages and their errors, which are no calendar ages, have roles of their own.
+    """
     named = named or {}
-    body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", text).strip()))
+    header = _parse(index, text, text, named)
+    if not _RADIOCARBON.search(text) or header.word in named:
+        return header
+    # Without the words for radiocarbon the header says whether it is about an age or its error.
+    plain = _parse(index, text, _RADIOCARBON.sub(" ", text), named)
+    if plain.role not in ("t", "error"):
+        return header
+    if is_radiocarbon(text):
+        return replace(plain, role="radiocarbon error" if plain.error else "radiocarbon age")
+    return plain
+
+
+def is_radiocarbon(text: str) -> bool:
+    """Whether a header speaks of radiocarbon ages that are not calibrated."""
+    return bool(_RADIOCARBON.search(text)) and not _CALIBRATED.search(_RADIOCARBON.sub(" ", text))
+
+
+def any_sigma(text: str) -> int | None:
+    """1 or 2 if a header that the user calls an error says so anywhere, None if it does not."""
+    found = {
+        2 if match["two"] or match["after"] == "2" else 1
+        for match in _ANY_SIGMA.finditer(text)
+        if match["two"] or match["one"] or match["after"]
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _parse(index: int, text: str, said: str, named: Mapping[str, str]) -> Header:
+    """The header `text`, of which `said` is to be understood."""
+    body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", said).strip()))
     squashed = squash(body)
-    header = Header(index, text, unit=_unit(text))
+    header = Header(index, text, unit=_unit(said))
     if len(squashed) > _LONGEST:
         return header
     found = _pattern(tuple(named)).fullmatch(squashed)
@@ -120,7 +171,12 @@ def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Head
         modifiers = squashed, ""
     else:
         return header
-    return _with_modifiers(header, modifiers, [squash(inside) for inside in _BRACKETS.findall(text)])
+    return _with_modifiers(header, modifiers, [squash(part) for part in _bracketed(said)])
+
+
+def _bracketed(text: str) -> list[str]:
+    """What stands in brackets, separated at commas."""
+    return [part for inside in _BRACKETS.findall(text) for part in re.split("[,;]", inside)]
 
 
 @cache
@@ -137,44 +193,52 @@ def _with_modifiers(header: Header, modifiers: tuple[str, str], brackets: list[s
     def have(pattern: str) -> bool:
         return any(re.fullmatch(pattern, token) for token in tokens)
 
-    sigmas = {2 if token[0] in "29" else 1 for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
+    sigmas = {
+        2 if token[0] in "29" or token.startswith("two") or token == "sigma2" else 1
+        for token in tokens
+        if re.fullmatch(_SIGMA, token) or token in ("1", "2")
+    }
     side = "up" if have(_UP) else "low" if have(_LOW) else None
     signed = "plus" in tokens or "minus" in tokens
     error = bool(sigmas) or side is not None or have(_ERROR)
     if not header.word and not error:
         return replace(header, role=None)
     centred = have(_CENTRE) and not error and header.role == "t"
+    scale = _scale(header.text)
     return replace(
         header,
         role=header.role or "error",
-        rank=header.rank - centred,
+        rank=header.rank - centred + (scale == "BC"),
         error=error,
         side=side,
         says_error=signed or have(_ERROR),
         sigma=sigmas.pop() if len(sigmas) == 1 else None,
-        scale=_scale(header.text),
+        scale=scale,
         modelled="modelled" in tokens or "modeled" in tokens,
     )
 
 
 def _scale(text: str) -> str | None:
-    """BP or CE, if a header says so as a word of its own or inside a joined name."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    """BP, CE or BC, if a header says so as a word of its own or inside a joined name."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", spelled(text.replace("_", " ")))
     words = re.sub(r"[\s_()\[\]{}.,/\-]+", " ", words).lower()
-    bp = re.search(r"(?:\b|cal|yr|years|ka|age)bp\b", words)
+    bp = re.search(r"(?:\b|cal|yr|years|ka|age)(?:bp|b2k)\b", words)
     ce = re.search(r"(?:\b|age|year|yr)(?:ce|ad)\b", words)
-    return "BP" if bp and not ce else "CE" if ce and not bp else None
+    bc = re.search(r"(?:\b|age|year|yr|cal)bce?\b", words)
+    if bp:
+        return None if ce or bc else "BP"
+    return "CE" if ce else "BC" if bc else None
 
 
 def _unit(text: str) -> str:
     """The unit in brackets, or as the last word; "" for none."""
-    for inside in _BRACKETS.findall(text):
-        rest = re.sub(r"[±+]?\s*[12]\s*(?:σ|sigma|sd|s)\b|95\s*%|68\s*%|[±+]|^\s*-\s*$", "", inside).strip(" ,;")
-        if rest and not re.fullmatch(rf"(?:{_ERROR}|{_UP}|{_LOW})+", squash(rest)):
+    for inside in _bracketed(text):
+        rest = re.sub(r"[±+]?\s*[12]\s*(?:σ|sigma|sd|s)\b|95\s*%|68\s*%|[±+]|^\s*-\s*$", "", inside).strip()
+        if rest and not re.fullmatch(rf"(?:{_SIGMA}|{_ERROR}|{_UP}|{_LOW})+", squash(rest)):
             return rest
     words = re.split(r"[\s_]+", _BRACKETS.sub(" ", text).strip())
     tail: list[str] = []
-    known = r"m|cm|mm|a|c|ka|kyrs?|yrs?|years?|cal|bp|ce|ad|bce|°c|degc|‰|permil|psu"
+    known = r"m|cm|mm|a|c|ka|kyrs?|yrs?|years?|cal|bp|ce|ad|bce|b2k|°c|degc|‰|permil|psu"
     while len(words) > 1 and re.fullmatch(known, words[-1], flags=re.IGNORECASE):
         tail.insert(0, words.pop())
     return " ".join(word.upper() if word.lower() in ("bp", "ce", "ad", "bce") else word for word in tail)

@@ -6,14 +6,17 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from .facts import Notes
 from .grid import Grid
 from .headers import Header
-from .problems import Faults, option, problem, quote
+from .problems import Faults, name_lines, option, problem, quote
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
+#: Numbers that stand for a missing value in many databases.
+_CODE = re.compile(r"-9{3,}(?:[.,](?:0+|9+))?")
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
@@ -62,6 +65,17 @@ def values(
         elif not (blank and (not plain or plain.lower() in _MISSING)):
             faults.add(*_no_number(cell, what, scales), grid.lines[i], header.text)
     return column
+
+
+def note_codes(grid: Grid, header: Header, notes: Notes) -> None:
+    """Warn of numbers that look like a code for a missing value, such as -999, which are read as numbers."""
+    rows = [i for i, cell in enumerate(grid.column(header)) if _CODE.fullmatch(_plain(cell))]
+    if rows:
+        notes.warn(
+            f"{quote(grid.cells[rows[0]][header.index])} in {quote(header.text)} looks like a code for a missing value "
+            f"({name_lines([grid.lines[i] for i in rows])}), and is read as a number. If it is a code, leave the row "
+            "out or mark it in a column named reject."
+        )
 
 
 def _plain(cell: str) -> str:

@@ -16,7 +16,9 @@ from .options import Options
 from .problems import Faults, TableError, name_lines, option, problem, quote
 from .ranks import rank_correlation
 
+#: Rank correlation of dates with the order that tells which way time runs, and the rows it takes to turn a core round.
 _CLEAR = 0.5
+_FEWEST_TO_TURN = 4
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,14 @@ def arrange(
     rows = []
     for name in sorted(groups):
         members = sorted(groups[name], key=lambda i: key.values[i])
-        rows += members[::-1] if _runs_back(key, members, t, order, options) else members
+        back = _runs_back(key, members, t, order, options)
+        if back:
+            inside = f" of {quote(name)}" if len(groups) > 1 else ""
+            why = (
+                f"their dates run against those of the longest sequence; say {option('order_direction', 'WAY')} if not"
+            )
+            notes.fact("turned round", f"the {len(members)} rows{inside}, listed from the other end", why)
+        rows += members[::-1] if back else members
     sequence = None
     if labels is not None or loose:
         place = {i: name for name, members in groups.items() for i in members}
@@ -231,11 +240,14 @@ def _trend(key: Key, groups: dict[str, list[int]], t: NDArray[np.float64]) -> fl
 
 
 def _runs_back(key: Key, members: list[int], t: NDArray[np.float64], order: Order, options: Options) -> bool:
-    """With the order of the rows, one core may be listed from the top and another from the bottom."""
-    if key.by != "rows" or options.order_direction is not None:
+    """With the order of the rows, one core may be listed from the top and another from the bottom.
+
+    Only a clear trend of several dates tells; two or three may be reversed by their errors.
+    """
+    if key.by != "rows" or options.order_direction is not None or len(members) < _FEWEST_TO_TURN:
         return False
     trend = rank_correlation(key.values[members], t[members])
-    return trend < 0 if order == "increasing" else trend > 0
+    return trend <= -_CLEAR if order == "increasing" else trend >= _CLEAR
 
 
 def _no_order(grid: Grid) -> TableError:

@@ -2,7 +2,6 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +13,15 @@ from .facts import Notes
 from .flags import rows_of_site, rows_to_use
 from .grid import Grid, read_grid
 from .headers import squash
-from .numbers import decimal_comma, values
+from .numbers import decimal_comma, note_codes, values
 from .options import Options
 from .order import Arrangement, arrange, find_key
-from .problems import Faults, TableError, listing, option, problem, quote
+from .problems import Faults, TableError, listing, name_lines, option, problem, quote
 from .reported import note_exact, note_reversals, refuse_exact_reversals
-from .scale import find_scale, note_impossible
+from .scale import find_scale, note_impossible, unit_along
 from .sequences import label_rows
 from .sigma import standard_deviations
 from .understanding import Understanding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEWEST_ROWS = 2
 
@@ -78,6 +74,8 @@ def understand(whole: Grid, options: Options) -> Understanding:
         raise problem(grid.path, "there is only one row to use", "give two rows or more", grid.lines[0])
     scale, t_unit = find_scale(grid, columns.t, columns.t_errors, options, notes)
     measured, arranged = _numbers(grid, columns, scale, options, notes)
+    if scale is None:
+        t_unit = unit_along(columns.t, t_unit, arranged, notes)
     record = _record(grid, columns, measured, arranged, t_unit)
     lines = tuple(grid.lines[i] for i in arranged.rows)
     note_exact(record, lines, notes)
@@ -85,11 +83,9 @@ def understand(whole: Grid, options: Options) -> Understanding:
     return Understanding(
         record=record,
         lines=lines,
-        table=_table(whole),
         path=whole.path,
         sha256=whole.sha256,
         scale=scale,
-        ordered_by=arranged.by,
         facts=tuple(notes.facts),
         warnings=tuple(notes.warnings),
     )
@@ -100,11 +96,16 @@ def _note_columns(grid: Grid, columns: Columns, options: Options, notes: Notes) 
     notes.fact(
         "file", f"{grid.path.name}: {grid.form}, {len(grid.cells)} rows", f"header in line {grid.header_line}{above}"
     )
+    if grid.commented:
+        notes.warn(
+            "lines that begin with # are comments and left out, but below the header some have as many cells as it "
+            f"({name_lines(grid.commented)}): if these are measurements, write them without #."
+        )
     notes.fact("input", f"the column {quote(columns.t.text)}")
     notes.fact("output", f"the column {quote(columns.y.text)}")
     used = {h.index for h in (columns.t, columns.y, *columns.t_errors, *columns.y_errors, *columns.depth_limits)}
     others = (columns.depth, columns.height, columns.position, columns.core, columns.site, columns.label)
-    used |= {h.index for h in (*others, columns.reject, columns.limiting) if h is not None}
+    used |= {h.index for h in (*others, *columns.rejects, columns.limiting) if h is not None}
     named = {squash(name) for name in (options.order, options.sequence) if name}
     ignored = [h.text for h in grid.headers if h.text and h.index not in used and squash(h.text) not in named]
     if ignored:
@@ -122,11 +123,13 @@ def _numbers(
     t = values(grid, columns.t, comma, "input", faults)
     note_impossible(grid, columns.t, t, scale, faults)
     y = values(grid, columns.y, comma, "output", faults)
-    t_sd = standard_deviations(grid, "t", t, columns.t_errors, options, comma, notes, faults)
-    y_sd = standard_deviations(grid, "y", y, columns.y_errors, options, comma, notes, faults)
+    t_sd = standard_deviations(grid, "t", columns.t, t, columns.t_errors, options, comma, notes, faults)
+    y_sd = standard_deviations(grid, "y", columns.y, y, columns.y_errors, options, comma, notes, faults)
     labels = label_rows(grid, columns, options, notes)
     key = find_key(grid, columns, comma, options, notes, faults)
     faults.refuse(grid.path)
+    for header in numeric:
+        note_codes(grid, header, notes)
     arranged = arrange(grid, columns, labels, key, t, scale, comma, options, notes)
     return (t, t_sd, y, y_sd), arranged
 
@@ -153,10 +156,3 @@ def _record(
         )
     except LaminaError as error:
         raise problem(grid.path, str(error).rstrip("."), "correct the table") from error
-
-
-def _table(grid: Grid) -> "pd.DataFrame":
-    import pandas as pd  # here, because importing it takes longer than importing lamina
-
-    index = pd.Index(grid.lines, name="line")
-    return pd.DataFrame(grid.cells, columns=[h.text for h in grid.headers], index=index, dtype=str)

@@ -5,24 +5,34 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from ..calendars import runs, spelled, without_calendar, words
 from .facts import Notes
 from .grid import Grid
-from .headers import Header
+from .headers import Header, is_radiocarbon
 from .options import Options
+from .order import Arrangement
 from .problems import Faults, listing, option, problem, quote
 
 _RUNS = {"BP": "larger is older", "CE": "larger is younger"}
+_WAYS = {"BP": "backwards", "CE": "forwards"}
 _LATEST_CE = 2100.0
 _LEAST_BP = -150.0
 
 
 def find_scale(grid: Grid, t: Header, errors: list[Header], options: Options, notes: Notes) -> tuple[str | None, str]:
-    """("BP", "CE" or None, the unit for axes). Raises TableError if the headers mix the two."""
+    """("BP", "CE" or None, the unit for axes). Raises TableError if the headers mix the two, or count years BC."""
     others = {h.scale for h in errors if h.scale is not None}
     if t.scale is not None and others - {t.scale}:
         mixed = listing([t.text, *(h.text for h in errors if h.scale not in (None, t.scale))])
         raise problem(
             grid.path, f"BP and CE are mixed: {mixed}", "give the input and its error in one scale", grid.header_line
+        )
+    if t.scale == "BC" and options.scale is None:
+        do = f"write years before CE as negative numbers and name the column year, or say {option('scale', 'BP or CE')}"
+        raise problem(grid.path, "years BC or BCE count back from the year 1", do, grid.header_line, t.text)
+    if is_radiocarbon(t.text):
+        notes.warn(
+            f"{quote(t.text)} seems to hold radiocarbon ages, which are not calendar ages: calibrate them first."
         )
     scale, why = _decide(t, others, options)
     if options.scale and t.scale and options.scale != t.scale:
@@ -30,7 +40,8 @@ def find_scale(grid: Grid, t: Header, errors: list[Header], options: Options, no
     if scale is None:
         notes.fact("scale", "no scale known", f"nothing says BP or CE; give it with {option('scale', 'BP or CE')}")
     else:
-        notes.fact("scale", f"{scale}: {_RUNS[scale]}", why)
+        name = "b2k" if "b2k" in words(_unit(t, scale)) else scale
+        notes.fact("scale", f"{name}: {_RUNS[scale]}", why)
     return scale, _unit(t, scale)
 
 
@@ -49,11 +60,30 @@ def _decide(t: Header, others: set[str], options: Options) -> tuple[str | None, 
 
 
 def _unit(t: Header, scale: str | None) -> str:
-    """The user's own unit, with the scale if the header does not name it."""
-    if scale is None or t.scale == scale:
-        return t.unit or scale or ""
-    bare = "" if t.scale is not None else t.unit
-    return f"{bare} {scale}".strip()
+    """The user's own unit, which names the scale: figures and rates know by it which way time runs."""
+    if scale is None:
+        return t.unit
+    if runs(t.unit) == _WAYS[scale]:
+        return spelled(t.unit)
+    return " ".join([*without_calendar(t.unit), scale])
+
+
+def unit_along(t: Header, unit: str, arranged: Arrangement, notes: Notes) -> str:
+    """The unit of an input without a scale, where the order tells which way time runs: deeper is older.
+
+    What gets larger from young to old counts back from some present, which nobody has named: "ago".
+    """
+    if arranged.by in ("depth", "height"):
+        older = arranged.order == "increasing"
+        why = f"t is {arranged.order} along the order, from young to old"
+        notes.fact("time", f"larger is {'older' if older else 'younger'}", why)
+        return f"{unit} ago".strip() if older else unit
+    if t.word in ("age", "ages"):
+        notes.warn(
+            f"nothing says whether larger numbers in {quote(t.text)} are older or younger: what rises and falls is "
+            f"told in the direction in which they grow. Say {option('scale', 'BP or CE')}."
+        )
+    return unit
 
 
 def note_impossible(grid: Grid, t: Header, values: NDArray[np.float64], scale: str | None, faults: Faults) -> None:

@@ -1,5 +1,7 @@
 """Errors to standard deviations: 1 or 2 sigma, upper and lower errors, upper and lower limits."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,9 @@ from .headers import Header
 from .numbers import values
 from .options import Options
 from .problems import Faults, TableError, listing, name_lines, option, problem, quote
+from .units import factor
+
+Column = Callable[[Header], NDArray[np.float64]]
 
 _NAMES = {"t": "input", "y": "output"}
 #: Upper and lower errors that differ by less than this part of their mean count as one.
@@ -18,6 +23,7 @@ _ALIKE = 0.2
 def standard_deviations(
     grid: Grid,
     role: str,
+    of: Header,
     centre: NDArray[np.float64],
     columns: list[Header],
     options: Options,
@@ -25,7 +31,7 @@ def standard_deviations(
     notes: Notes,
     faults: Faults,
 ) -> NDArray[np.float64]:
-    """The standard deviation of each row's input or output, shape (rows,).
+    """The standard deviation of each row's input or output, shape (rows,), in the unit of its column `of`.
 
     Cells that cannot be used are added to the faults. Raises TableError if the columns cannot.
     """
@@ -34,26 +40,43 @@ def standard_deviations(
         if given is None:
             raise _no_errors(grid, role)
         return _constant(grid, role, float(given), options, notes)
+    factors = {header.index: factor(grid, role, of, header) for header in columns}
+    _note_units(role, of, [header for header in columns if factors[header.index] != 1.0], notes)
+
+    def column(header: Header) -> NDArray[np.float64]:
+        return factors[header.index] * values(grid, header, comma, "error", faults)
+
+    limits = False
     single, upper, lower = _sides(columns)
     if len(single) == 1 and bool(upper) != bool(lower):
         # "Age-2s" beside "Age +2s": the hyphen was meant as a sign.
         upper, lower, single = upper or single, lower or single, []
     if single:
-        sd, of = _symmetric(grid, role, single, comma, faults), single[:1]
+        sd, used = _symmetric(grid, role, single, column, faults), single[0]
         same = ", like all of its names" if len(single) > 1 else ""
-        notes.fact(f"{_NAMES[role]} error", f"the column {quote(of[0].text)}", f"the same on both sides{same}")
+        notes.fact(f"{_NAMES[role]} error", f"the column {quote(used.text)}", f"the same on both sides{same}")
     elif upper and lower:
-        sd, of = _pair(grid, role, centre, _one(grid, role, upper), _one(grid, role, lower), comma, notes, faults)
+        used = _one(grid, role, upper)
+        sd, limits = _pair(grid, role, centre, used, _one(grid, role, lower), column, notes, faults)
     else:
-        side = _one(grid, role, upper or lower)
+        used = _one(grid, role, upper or lower)
         notes.warn(
-            f"only one side of the error of the {_NAMES[role]} is given, in {quote(side.text)}; it is used for both."
+            f"only one side of the error of the {_NAMES[role]} is given, in {quote(used.text)}; it is used for both."
         )
-        sd, of = _magnitude(side, values(grid, side, comma, "error", faults)), [side]
-        _note_negative(grid, sd, side, faults)
+        sd = _magnitude(used, column(used))
+        _note_negative(grid, sd, used, faults)
     if role == "y":
-        _note_zero(grid, sd, of[0], faults)
-    return sd / _sigma(role, of, options, notes)
+        _note_zero(grid, sd, used, faults)
+    return sd / _sigma(role, used, limits, options, notes)
+
+
+def _note_units(role: str, of: Header, columns: list[Header], notes: Notes) -> None:
+    for header in columns:
+        notes.fact(
+            f"{_NAMES[role]} error unit",
+            f"{header.unit}, turned into {of.unit}",
+            f"the headers {quote(header.text)} and {quote(of.text)} say so",
+        )
 
 
 def _sides(columns: list[Header]) -> tuple[list[Header], list[Header], list[Header]]:
@@ -76,11 +99,11 @@ def _ambiguous(grid: Grid, role: str, columns: list[Header]) -> TableError:
     )
 
 
-def _symmetric(grid: Grid, role: str, columns: list[Header], comma: bool, faults: Faults) -> NDArray[np.float64]:
+def _symmetric(grid: Grid, role: str, columns: list[Header], column: Column, faults: Faults) -> NDArray[np.float64]:
     """One error for both sides. Several columns will do if they say the same, as 1 and 2 sigma may."""
-    first = values(grid, columns[0], comma, "error", faults)
+    first = column(columns[0])
     for other in columns[1:]:
-        again = values(grid, other, comma, "error", faults) * (columns[0].sigma or 1) / (other.sigma or 1)
+        again = column(other) * (columns[0].sigma or 1) / (other.sigma or 1)
         known = np.isfinite(first + again)
         if not np.allclose(first[known], again[known], rtol=0.01, atol=0.0):
             raise _ambiguous(grid, role, columns)
@@ -99,11 +122,11 @@ def _pair(
     centre: NDArray[np.float64],
     upper: Header,
     lower: Header,
-    comma: bool,
+    column: Column,
     notes: Notes,
     faults: Faults,
-) -> tuple[NDArray[np.float64], list[Header]]:
-    """Half of what upper and lower errors, or limits, span."""
+) -> tuple[NDArray[np.float64], bool]:
+    """Half of what upper and lower errors, or limits, span; and whether they are limits."""
     if upper.sigma != lower.sigma:
         raise problem(
             grid.path,
@@ -111,12 +134,12 @@ def _pair(
             "correct the headers, or give one error column",
             grid.header_line,
         )
-    up, low = (values(grid, h, comma, "error", faults) for h in (upper, lower))
+    up, low = column(upper), column(lower)
     if not (upper.says_error or lower.says_error) and _are_limits(centre, up, low):
-        return _limits(grid, role, centre, up, low, [upper, lower], notes, faults), [upper, lower]
-    up, low = up, _magnitude(lower, low)
-    for header, column in (upper, up), (lower, low):
-        _note_negative(grid, column, header, faults)
+        return _limits(grid, role, centre, up, low, [upper, lower], notes, faults), True
+    low = _magnitude(lower, low)
+    _note_negative(grid, up, upper, faults)
+    _note_negative(grid, low, lower, faults)
     mean = (up + low) / 2.0
     uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * mean)
     name = _NAMES[role]
@@ -127,7 +150,7 @@ def _pair(
         )
     how = "equal on both sides" if np.array_equal(up, low) else "the mean of upper and lower"
     notes.fact(f"{name} error", f"columns {listing([upper.text, lower.text])}", how)
-    return mean, [upper, lower]
+    return mean, False
 
 
 def _are_limits(centre: NDArray[np.float64], up: NDArray[np.float64], low: NDArray[np.float64]) -> bool:
@@ -158,11 +181,10 @@ def _limits(
     return np.abs(up - low) / 2.0
 
 
-def _sigma(role: str, columns: list[Header], options: Options, notes: Notes) -> int:
-    """1 or 2, and why."""
-    name, header = f"{_NAMES[role]} sigma", columns[0]
+def _sigma(role: str, header: Header, limits: bool, options: Options, notes: Notes) -> int:
+    """1 or 2, and why. `limits`: the error is half of the range of limits."""
+    name = f"{_NAMES[role]} sigma"
     chosen: int | None = getattr(options, f"{role}_sigma")
-    limits = header.side is not None and not any(h.says_error for h in columns)
     if chosen is not None:
         contrary = header.sigma is not None and header.sigma != chosen
         notes.fact(name, f"{chosen} sigma", "you said so" + (f", against {quote(header.text)}" if contrary else ""))

@@ -30,22 +30,23 @@ _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Rows:
-    """The cells of a file, stripped, without blank rows and comments; `lines` are their lines in the file."""
+    """The cells of a file, stripped, without blank rows and comments; `lines` are their lines in the file.
+
+    comments: the lines that begin with #, and how many cells each would have.
+    """
 
     cells: list[list[str]]
     lines: list[int]
     form: str
+    comments: list[tuple[int, int]]
 
 
 def read_text(path: Path, data: bytes) -> Rows:
     """The rows of a text table. Raises TableError for anything that is not one."""
     refuse_other_files(path, data[:CHUNK])
     text, encoding = _decode(data)
-    numbered = [
-        (number, line)
-        for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1)
-        if line.strip() and not line.lstrip().lstrip('"').lstrip().startswith("#")
-    ]
+    everything = [(i, line) for i, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if line.strip()]
+    numbered = [(i, line) for i, line in everything if not _is_comment(line)]
     if not numbered:
         raise problem(path, "the file is empty", "give a table with a header line and one row per measurement")
     separator = _separator([line for _, line in numbered[:_SAMPLE]])
@@ -59,7 +60,14 @@ def read_text(path: Path, data: bytes) -> Rows:
             line=first[0],
         )
     cells, lines = _split(path, numbered, separator)
-    return Rows(cells, lines, f"{encoding} text, {_SEPARATORS[separator]} separated")
+    # A line too long for a row is prose.
+    comments = [(i, line) for i, line in everything if _is_comment(line) and len(line) < CHUNK]
+    widths = [(i, len(next(csv.reader([line], delimiter=separator)))) for i, line in comments]
+    return Rows(cells, lines, f"{encoding} text, {_SEPARATORS[separator]} separated", widths)
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().lstrip('"').lstrip().startswith("#")
 
 
 def refuse_other_files(path: Path, chunk: bytes) -> None:

@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..record import Record
 from .facts import Fact
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,19 +14,15 @@ class Understanding:
     record: the measurements, rows in the order that the record needs (each sequence from young to old, if depth or
         height orders it).
     lines: the line in the file of each row of the record; sorting by it gives back the order of the file.
-    table: all rows of the file as text, under their own headers, with the line in the file as index.
     scale: "BP", "CE" or None.
-    ordered_by: "depth", "height", "column", "rows" or "none".
     facts: what was understood, and why. warnings: what to be careful about.
     """
 
     record: Record
     lines: tuple[int, ...]
-    table: "pd.DataFrame"
     path: Path
     sha256: str
     scale: str | None
-    ordered_by: str
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...]
 
