@@ -87,7 +87,10 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
     what, unit = {
         "curve.csv": ("curve", value),
         "rate.csv": ("rate", rate),
-        "inputs.csv": ("true input", time),
+        "inputs.csv": (
+            "input as reported, as this method infers none" if posterior.as_measured else "true input",
+            time,
+        ),
         "intervals.csv": ("rate over the interval", rate),
     }.get(file, ("", ""))
     if file == "theta.csv":

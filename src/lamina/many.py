@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import parallel
-from .errors import LaminaError
+from .errors import KernelError, LaminaError, MethodError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
 from .record import Record
-from .results import RUN, Asked, write
+from .results import FILES, RUN, Asked, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,10 +84,11 @@ def batch(
     """
     import pandas as pd
 
-    folder = make_folder(out)
+    folder = Path(out)
     names = safe_names(records)
     found: dict[str, dict[str, Any]] = {}
     tasks: list[Task] = []
+    refused: list[LaminaError] = []
     for name, given in records.items():
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
@@ -96,6 +97,7 @@ def batch(
         try:
             prepare(task.record, seed=seed, **options)
         except LaminaError as error:
+            refused.append(error)
             found[name] = _failed(name, error)
             continue
         before = _finished(folder / names[name], task) if resume else None
@@ -103,6 +105,8 @@ def batch(
             found[name] = before
         else:
             tasks.append(task)
+    _refuse_options(refused, sum(not isinstance(given, LaminaError) for given in records.values()))
+    make_folder(folder)
     _report(progress, len(found), len(records))
     for k, result in _results(tasks, workers, dask):
         task = tasks[k]
@@ -117,6 +121,12 @@ def batch(
     write_text(folder / SUMMARY, summary.to_csv(index=False, float_format="%.6g"))
     write_text(folder / INDEX, render(_entries(folder, rows)))
     return summary
+
+
+def _refuse_options(refused: list[LaminaError], read: int) -> None:
+    """Raise an error of method or kernel that all records which could be read have: it is one of the options."""
+    if refused and len(refused) == read and all(isinstance(error, MethodError | KernelError) for error in refused):
+        raise refused[0]
 
 
 COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
@@ -145,7 +155,7 @@ def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, in
     understanding = None if isinstance(given, Record) else given
     record = given if isinstance(given, Record) else given.record
     told = {key: str(value) for key, value in options.items()}
-    asked = Asked(at, intervals, f"lamina.fit of {name}", seed, {**told, "data": fingerprint(record)}, name)
+    asked = Asked(at, intervals, "", seed, {**told, "data": fingerprint(record)}, name)
     return Task(name, record, understanding, asked, options, figures)
 
 
@@ -214,7 +224,9 @@ def _finished(folder: Path, task: Task) -> dict[str, Any] | None:
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All files of a record, run.json last: what has one is complete."""
     make_folder(folder)
-    (folder / RUN).unlink(missing_ok=True)
+    for name in reversed(FILES):  # of an earlier run, run.json first
+        if name not in files or name == RUN:
+            (folder / name).unlink(missing_ok=True)
     for name in sorted(files, key=lambda name: name == RUN):
         with replacing(folder / name) as partial:
             partial.write_bytes(files[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,10 @@ from numpy.typing import ArrayLike
 
 from . import __version__, axes, plots, report
 from .dictionary import columns_text, rate_unit
-from .files import WriteError, check_empty, make_folder, replacing, write_text
+from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
 from .grid import default_times
 from .intervals import interval_rates
 from .shown import has_rate
-from .storage import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ class Asked:
 
 def check_folder(path: Path, force: bool = False) -> Path:
     """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
-    there = [name for name in FILES if (path / name).exists()]
+    there = those_there(path, FILES)
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
@@ -76,10 +76,9 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
-    if (folder / RUN).is_file():  # tables of the run before that this one may not have
-        for name in "rate.csv", "intervals.csv":
-            (folder / name).unlink(missing_ok=True)
-    rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
+    at_tables = None if asked.at is None else _tables(posterior, asked.at)
+    _remove_run_before(folder)
+    rates = _write_tables(posterior, folder, asked, at_tables or tables)
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
@@ -90,15 +89,40 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, **drawn_tables,
+        warnings=asked.warnings, at_tables=at_tables, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
     run["intervals"] = rates
-    write_text(folder / RUN, json.dumps(run, indent=2, default=plain) + "\n")
+    write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
+
+
+def _remove_run_before(folder: Path) -> None:
+    """Remove the files of an earlier run, of which this one may write fewer: run.json first, which vouches for them.
+
+    The checkpoint, from which that run can go on, stays until there is another.
+    """
+    for name in reversed(FILES):
+        if name != CHECKPOINT:
+            (folder / name).unlink(missing_ok=True)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON that every program reads: what is not a finite number is null."""
+    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return _finite(value.tolist())
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
