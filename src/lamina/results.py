@@ -222,7 +222,7 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | None:
     path = folder / CHECKPOINT
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return dict(arrays)
 
 
