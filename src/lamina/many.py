@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import parallel
+from .cores import at_most
 from .errors import KernelError, LaminaError, MethodError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
+from .intervals import checked, interval_name
 from .record import Record
 from .results import FILES, RUN, Asked, write
 
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 #: Longest name of a folder.
 LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
-#: Options of ``fit`` that take a number of cores: in a batch, the cores are for other records.
-ON_ONE_CORE = ("mcmc", "npv", "nuts")
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def batch(
     """
     import pandas as pd
 
+    names, pairs = safe_names(records), checked(intervals or [])
     folder = Path(out)
-    names = safe_names(records)
     found: dict[str, dict[str, Any]] = {}
     tasks: list[Task] = []
     refused: list[LaminaError] = []
@@ -93,7 +93,7 @@ def batch(
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
             continue
-        task = _task(name, given, seed, options, at, intervals or [], figures)
+        task = _task(name, given, seed, options, at, pairs, figures)
         try:
             prepare(task.record, seed=seed, **options)
         except LaminaError as error:
@@ -113,7 +113,12 @@ def batch(
         if isinstance(result, Exception):
             found[task.name] = _failed(task.name, result)
         else:
-            _write(folder / names[task.name], result["files"])
+            try:
+                _write(folder / names[task.name], result["files"])
+            except WriteError as error:
+                raise WriteError(
+                    f"{error} Records that are finished stay; go on with --resume (resume=True)."
+                ) from None
             found[task.name] = result["row"]
         _report(progress, len(found), len(records))
     rows = [{**found[name], "folder": names[name]} for name in records]
@@ -155,14 +160,20 @@ def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, in
     understanding = None if isinstance(given, Record) else given
     record = given if isinstance(given, Record) else given.record
     told = {key: str(value) for key, value in options.items()}
-    asked = Asked(at, intervals, "", seed, {**told, "data": fingerprint(record)}, name)
-    return Task(name, record, understanding, asked, options, figures)
+    # What makes the files of a record what they are: resume does it again if any of it is different.
+    told |= {"data": fingerprint(record), "at": "" if at is None else _digest(np.asarray(at).tolist())}
+    told |= {"intervals": " ".join(interval_name(*pair) for pair in intervals), "figures": str(figures)}
+    return Task(name, record, understanding, Asked(at, intervals, "", seed, told, name), options, figures)
 
 
 def fingerprint(record: Record) -> str:
     """Tells one record from another."""
-    text = json.dumps([record.to_frame().to_csv(), record.order, record.t_unit, record.y_unit])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit]
+    return _digest([record.to_frame().to_csv(), *words])
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 
 
 def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterator[tuple[int, Any]]:
@@ -173,10 +184,10 @@ def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterat
 
 def fit_one(task: Task) -> dict[str, Any]:
     """Fit one record: its row of the summary, and its files as bytes. Runs on a worker."""
-    alone: dict[str, Any] = {"cores": 1} if task.options.get("method", "mcmc") in ON_ONE_CORE else {}
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+    # The other cores are for other records.
+    with at_most(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", NotConverged)
-        posterior = fit(task.record, seed=task.asked.seed, **task.options, **alone)
+        posterior = fit(task.record, seed=task.asked.seed, **task.options)
         facts = posterior.diagnostics
         run = write(
             posterior,

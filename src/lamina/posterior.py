@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
 from .methods.draws import Draws
-from .prediction import LEVELS, curves, mixture_quantiles, sample, weighted_quantiles
+from .prediction import LEVELS, coefficients, curves, mixture_quantiles, sample, weighted_quantiles
 from .problem import Problem
 from .record import Record
 
@@ -28,8 +28,12 @@ Array = np.ndarray
 QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
 CONFLICT = 3.0
+#: A variance this many times the reported one is an outlier's.
+OUTLYING = 10.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
+#: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
+NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
 ROWS_AT_ONCE = 1000
 
@@ -117,6 +121,52 @@ class Posterior:
         columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
         return pd.DataFrame(columns)
 
+    def ages(self, depth: ArrayLike, sequence: Hashable | None = None) -> pd.DataFrame:
+        """The age-depth model: the time at each depth, one row each: depth, then mean, sd and quantiles.
+
+        Within a draw, time goes on evenly between neighbouring layers; beyond the first and last, as between the two
+        that are nearest. ``sequence``: which one, where the record has several.
+        """
+        import pandas as pd
+
+        from .agedepth import times_at
+
+        depths = _numbers("depth", depth)
+        drawn, weight = times_at(self, depths, sequence), self.draws.weight
+        mean = weight @ drawn
+        columns = {"depth": depths, "mean": mean, "sd": np.sqrt(weight @ (drawn - mean) ** 2)}
+        columns.update(zip(QUANTILES, weighted_quantiles(drawn, weight), strict=True))
+        return pd.DataFrame(columns)
+
+    def outliers(self) -> pd.Series:
+        """For each row, the probability that its value is an outlier: NaN where none was measured.
+
+        With outliers="student", the probability that its variance is more than ten times the reported one.
+        """
+        import pandas as pd
+
+        factor = self.draws.factor
+        if factor is None or self.problem.outliers is None:
+            raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
+        share = self.draws.weight @ (factor > OUTLYING)
+        found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
+        return pd.Series(found, name="outlier")
+
+    def offsets(self) -> pd.DataFrame:
+        """The vertical offset of each sequence: sequence, mean, sd and quantiles.
+
+        Raises MethodError where the fit had none.
+        """
+        import pandas as pd
+
+        if self.problem.offsets is None:
+            raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
+        draws, names = self._thinned(), [name for name, _ in self.record.sequences]
+        mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
+        table = _summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
+        table.insert(0, "sequence", pd.Series(names, dtype=object))
+        return table
+
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the curve at times ``at``, shape (n, len(at))."""
         return self._sample(at, n, seed)[0]
@@ -153,6 +203,11 @@ class Posterior:
         if "rate" in wanted:
             self._check_differentiable()
         times, draws = _times(at), self._thinned()
+        step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
+        parts = [self._some_times(times[k : k + step], draws, wanted) for k in range(0, max(len(times), 1), step)]
+        return {name: _joined([part[name] for part in parts]) for name in wanted}
+
+    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...]) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times))
         found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
         return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
@@ -198,8 +253,18 @@ def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataF
     return pd.DataFrame(columns)
 
 
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+
+
 def _times(at: ArrayLike) -> Array:
+    return _numbers("at", at)
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
     try:
-        return numbers("at", np.atleast_1d(np.asarray(at)))
+        return numbers(name, np.atleast_1d(np.asarray(values)))
     except RecordError as error:
         raise MethodError(str(error)) from None

@@ -7,55 +7,64 @@ mixture of Gaussians, whose mean, standard deviation and quantiles are computed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from . import dense
-from .cores import available_cores
+from .cores import in_parts
 from .markov.filter import log_likelihood_terms
 from .markov.smoothing import simulate, smooth
 from .methods.draws import Draws
 from .problem import Problem
 from .rows import in_time_order
-from .stack import FAST
+from .stack import FAST, INLINE
 from .statespace import blocks_at
 from .trend import at_times, draw, integrate
 
 Array = np.ndarray
 
 LEVELS = (0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975)
+#: Inputs of draws that are kept in single precision are turned into double about so many at once.
+NUMBERS_AT_ONCE = 5_000_000
+#: So many points in a row look for their quantiles where the one before found them: the same for any number of cores.
+AT_ONCE = 32
+#: A step of Halley's method that is this part of the standard deviation leaves an error of the order of its cube.
+SMALL_STEP = 3e-4
 
 
 def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Array, Array]:
-    """Mean and variance of f, then of f', at internal times ``at`` (M,), for each draw: four arrays (S, M).
+    """Mean and variance of f, then of f', at internal times, for each draw: four arrays (S, M).
 
-    Where the curve has no rate, f' is NaN.
+    at: (M,), or (S, M) where each draw has times of its own. Where the curve has no rate, f' is NaN.
     """
-    order = np.argsort(at, kind="stable")
-    taus, out = draws.tau.astype(float, copy=False), np.empty((4, len(draws.tau), len(at)))
+    at = np.atleast_2d(at)
+    order = np.argsort(at, axis=1, kind="stable")
+    ordered = np.take_along_axis(at, order, axis=1)
+    # What comes next needs all draws of a point together.
+    out = np.empty((4, at.shape[1], len(draws.tau)))
     if problem.kernel.is_markov:
-        offset, X, offset_rate, X_rate = at_times(problem.kernel, problem.design, at[order])
-        trend = (offset, X, offset_rate, X_rate)
+        trend = [part.reshape(*at.shape, *part.shape[1:])
+                 for part in at_times(problem.kernel, problem.design, ordered.ravel())]  # fmt: skip
 
         def one_part(part: slice) -> None:
-            _predict_draws(
-                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
-                problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, part),
-                taus[part], draws.phi[part], at[order], trend, out[:, part],
-            )  # fmt: skip
+            for beside, *some in _double_precision(problem, draws, part):
+                _predict_draws(
+                    problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
+                    problem.factors, problem.rows, problem.design.prior, beside,
+                    *some, ordered, order, tuple(trend), out,
+                )  # fmt: skip
 
-        _in_parts(len(draws.tau), one_part)
+        in_parts(len(draws.tau), one_part)
     else:
+        taus = draws.tau.astype(float, copy=False)
         for k in range(len(taus)):
             kernel, y_sd = _dense_model(problem, draws, k)
-            out[:, k] = dense.predict_pointwise(kernel, taus[k], problem.y, y_sd, at[order])
-    back = np.argsort(order, kind="stable")
-    return out[0][:, back], out[1][:, back], out[2][:, back], out[3][:, back]
+            own = k if len(at) > 1 else 0
+            out[:, order[own], k] = dense.predict_pointwise(kernel, taus[k], problem.y, y_sd, ordered[own])
+    return out[0].T, out[1].T, out[2].T, out[3].T
 
 
 def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -65,12 +74,15 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     order = np.argsort(at, kind="stable")
     curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
     if problem.kernel.is_markov:
-        _sample_draws(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
-            problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, which),
-            draws.tau[which].astype(float), draws.phi[which], at[order],
-            at_times(problem.kernel, problem.design, at[order]), rng, curve, rates,
-        )  # fmt: skip
+        trend, step = at_times(problem.kernel, problem.design, at[order]), max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+        for first in range(0, n, step):
+            some = which[first : first + step]
+            _sample_draws(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
+                problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, some),
+                draws.tau[some].astype(float), draws.phi[some], at[order], trend, rng,
+                curve[first : first + step], rates[first : first + step],
+            )  # fmt: skip
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
@@ -84,6 +96,18 @@ def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Gen
     return curve[:, back], rates[:, back]
 
 
+def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
+    """Mean and variance of each regression coefficient (trend terms as laid out in ``Design``, offsets), for each draw:
+    two arrays (S, q). On the Markov engine only.
+    """
+    out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
+    _coefficients(
+        problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
+        _beside(problem, draws, slice(None)), draws.tau.astype(float), draws.phi, out,
+    )  # fmt: skip
+    return out[0], out[1]
+
+
 def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float, ...] = LEVELS) -> Array:
     """Quantiles of sum_s weight_s N(mean_s, sd_s²), shape (M, L), from mean and sd (S, M)."""
     from scipy.special import ndtri
@@ -95,7 +119,7 @@ def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float
     def one_part(part: slice) -> None:
         _mixture_quantiles(mean_by_point[part], sd_by_point[part], weight, wanted, scores, out[part])
 
-    _in_parts(mean.shape[1], one_part)
+    in_parts(mean.shape[1], one_part, AT_ONCE)
     return out
 
 
@@ -110,14 +134,15 @@ def weighted_quantiles(values: Array, weight: Array, levels: tuple[float, ...] =
     return np.take_along_axis(ordered, np.minimum(first, len(values) - 1), axis=0)
 
 
-def _in_parts(n: int, work: Callable[[slice], None]) -> None:
-    """Split 0..n over the cores; compiled code runs outside Python's lock."""
-    edges = np.linspace(0, n, min(available_cores(), n) + 1).astype(int)
-    parts = [slice(a, b) for a, b in pairwise(edges)]
-    if not parts:
-        return
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(work, parts))
+def _double_precision(problem: Problem, draws: Draws, part: slice) -> Iterator[tuple[Any, Array, Array, int]]:
+    """The draws of a part, as many at once as leave room for others.
+
+    What is to be done to their data (``_beside``), tau, phi and the number of the first.
+    """
+    step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+    for first in range(part.start, part.stop, step):
+        some = slice(first, min(first + step, part.stop))
+        yield _beside(problem, draws, some), draws.tau[some].astype(float, copy=False), draws.phi[some], first
 
 
 def _beside(problem: Problem, draws: Draws, which: Array | slice) -> tuple[Array, Array, Array]:
@@ -159,30 +184,53 @@ def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _predict_draws(blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, trend, out):
-    """out (4, S, M): mean and variance of f and f' for each draw."""
+def _predict_draws(
+    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, first, at, order, trend, out
+):
+    """out (4, M, S): mean and variance of f and f' for draws taus and phis, the first of which is number ``first``.
+
+    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` says where each belongs in out.
+    """
     offset, X, offset_rate, X_rate = trend
-    N, M, C = taus.shape[1], len(at), len(columns)
+    N, M, C = taus.shape[1], at.shape[1], len(columns)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
     means, covariances = np.empty((M, 2, C)), np.empty((M, 3))
     for s in range(len(taus)):
+        own = first + s if len(at) > 1 else 0
         _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
         there = blocks_at(blocks, factors, phis[s], 0)
-        E = smooth(there, dims, columns, both, time, Z, y_var, at, means, covariances)
+        E = smooth(there, dims, columns, both, time, Z, y_var, at[own], means, covariances)
         _, root, whitened = integrate(E + trend_prior)
         for j in range(M):
             for k in range(2):
-                mean = (offset[j] if k == 0 else offset_rate[j]) + means[j, k, 0]
+                mean = (offset[own, j] if k == 0 else offset_rate[own, j]) + means[j, k, 0]
                 var = covariances[j, 0 if k == 0 else 2]
                 for a in range(C - 1):
                     spread = 0.0
                     for b in range(C - 1):
-                        left = (X[j, b] if k == 0 else X_rate[j, b]) - means[j, k, b + 1]
+                        left = (X[own, j, b] if k == 0 else X_rate[own, j, b]) - means[j, k, b + 1]
                         spread += root[a, b] * left
                     mean += spread * whitened[a]
                     var += spread * spread
-                out[2 * k, s, j] = mean
-                out[2 * k + 1, s, j] = var
+                out[2 * k, order[own, j], first + s] = mean
+                out[2 * k + 1, order[own, j], first + s] = var
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _coefficients(blocks, dims, columns, factors, rows, trend_prior, beside, taus, phis, out):
+    """out (2, S, q): mean and variance of the coefficients for each draw."""
+    N, C = taus.shape[1], len(columns)
+    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
+    for s in range(len(taus)):
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
+        _, E = log_likelihood_terms(blocks_at(blocks, factors, phis[s], 0), dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        for i in range(C - 1):
+            mean, var = 0.0, 0.0
+            for k in range(C - 1):
+                mean += root[k, i] * whitened[k]
+                var += root[k, i] * root[k, i]
+            out[0, s, i], out[1, s, i] = mean, var
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -213,9 +261,46 @@ def _sample_draws(
                 rates[s, j] += beta[c] * X_rate[j, c]
 
 
+@njit(**INLINE)
+def _upper_tail(x):
+    """P(a standard normal > x) and its density at x, for x >= 0, to 2e-16: Hart (1968), as told by West (2005)."""
+    p = math.exp(-0.5 * x * x)
+    a = 3.52624965998911e-02 * x + 0.700383064443688
+    a = (((a * x + 6.37396220353165) * x + 33.912866078383) * x + 112.079291497871) * x + 221.213596169931
+    b = 8.83883476483184e-02 * x + 1.75566716318264
+    b = (((b * x + 16.064177579207) * x + 86.7807322029461) * x + 296.564248779674) * x + 637.333633378831
+    b = (b * x + 793.826512519948) * x + 440.413735824752
+    return p * (a * x + 220.206867912376) / b, p / math.sqrt(2.0 * math.pi)
+
+
+@njit(**INLINE)
+def _distribution(x, mean, precision, weight):
+    """Distribution function of a mixture of normals at x, its density, and the derivative of that.
+
+    ``precision`` is 1 / sd, and zero where there is no spread.
+    """
+    F, density, slope = 0.0, 0.0, 0.0
+    for s in range(len(weight)):
+        if precision[s] > 0.0:
+            u = (x - mean[s]) * precision[s]
+            tail, p = _upper_tail(abs(u))
+            F += weight[s] * (tail if u < 0.0 else 1.0 - tail)
+            p *= weight[s] * precision[s]
+            density += p
+            slope -= p * u * precision[s]
+        elif x >= mean[s]:
+            F += weight[s]
+    return F, density, slope
+
+
 @njit(nogil=True, cache=True, **FAST)
 def _mixture_quantiles(mean, sd, weight, levels, scores, out):
-    """Newton's method on the distribution function, kept inside a bracket; mean and sd are (M, S)."""
+    """Halley's method on the distribution function, kept inside a bracket; mean and sd are (M, S).
+
+    Neighbouring points have mixtures of much the same shape: where the last two found their quantiles, in standard
+    deviations from the mean, tells the next where to look.
+    """
+    guess, last, precision = scores.copy(), scores.copy(), np.empty(len(weight))
     for j in range(mean.shape[0]):
         centre, var, low, high = 0.0, 0.0, math.inf, -math.inf
         for s in range(len(weight)):
@@ -224,28 +309,28 @@ def _mixture_quantiles(mean, sd, weight, levels, scores, out):
             high = max(high, mean[j, s] + 9.0 * sd[j, s])
         for s in range(len(weight)):
             var += weight[s] * ((mean[j, s] - centre) ** 2 + sd[j, s] ** 2)
+            precision[s] = 1.0 / sd[j, s] if sd[j, s] > 0.0 else 0.0
         total = math.sqrt(var)
+        if j % AT_ONCE == 0:
+            guess[:] = scores
         for k in range(len(levels)):
             left, right = low, high
-            x = min(max(centre + scores[k] * total, left), right)
+            x = min(max(centre + guess[k] * total, left), right)
             for _ in range(100):
-                F, density = 0.0, 0.0
-                for s in range(len(weight)):
-                    if sd[j, s] > 0.0:
-                        u = (x - mean[j, s]) / sd[j, s]
-                        F += weight[s] * 0.5 * math.erfc(-u * math.sqrt(0.5))
-                        density += weight[s] * math.exp(-0.5 * u * u) / (sd[j, s] * math.sqrt(2.0 * math.pi))
-                    elif x >= mean[j, s]:
-                        F += weight[s]
-                if levels[k] > F:
+                F, density, slope = _distribution(x, mean[j], precision, weight)
+                off = F - levels[k]
+                if off < 0.0:
                     left = x
                 else:
                     right = x
-                new = x - (F - levels[k]) / density if density > 0.0 else math.inf
+                new = x - 2.0 * off * density / (2.0 * density * density - off * slope) if density > 0.0 else math.inf
+                small = abs(new - x) <= SMALL_STEP * total
                 if not left <= new <= right:
-                    new = 0.5 * (left + right)
-                done = abs(new - x) <= 1e-6 * total or right - left <= 1e-15 * (abs(left) + abs(right))
+                    new, small = 0.5 * (left + right), False
                 x = new
-                if done:
+                if small or right - left <= 1e-15 * (abs(left) + abs(right)):
                     break
             out[j, k] = x
+            found = (x - centre) / total if total > 0.0 else 0.0
+            guess[k] = found if j % AT_ONCE == 0 else 2.0 * found - last[k]
+            last[k] = found

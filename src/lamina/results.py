@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 #: The file that tells a folder of results from any other, and is written last.
 RUN = "run.json"
 CHECKPOINT = "checkpoint.npz"
-#: Joint draws of the curve hold about so many numbers at once.
-MOST_NUMBERS = 100_000_000
+#: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
 FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", COLUMNS, "posterior.nc", *FIGURES,
@@ -78,7 +78,10 @@ def write(
     tables = _tables(posterior, default_times(posterior))
     at_tables = None if asked.at is None else _tables(posterior, asked.at)
     _remove_run_before(folder)
-    rates = _write_tables(posterior, folder, asked, at_tables or tables)
+    _write_tables(posterior, folder, at_tables or tables)
+    rates = _rates(posterior, asked)
+    if rates is not None:
+        _csv(rates, folder / "intervals.csv")
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
     write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
@@ -89,13 +92,13 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, at_tables=at_tables, **drawn_tables,
+        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
-    run["intervals"] = rates
+    run["intervals"] = [] if rates is None else rates.to_dict("records")
     write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
 
@@ -132,20 +135,21 @@ def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
     return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
 
 
-def _write_tables(
-    posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]
-) -> list[dict[str, Any]]:
-    """Curve, rate, parameters and the rates over intervals, which are returned."""
+def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
+    """Curve, rate and parameters."""
     forward = axes.describe(posterior.record).time_sign
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
+
+
+def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:
+    """The rates over the intervals asked for, forward in time."""
     if not asked.intervals:
-        return []
-    draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
-    rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
-    _csv(rates, folder / "intervals.csv")
-    return rates.astype(object).where(rates.notna(), None).to_dict("records")
+        return None
+    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // len(posterior.record)))
+    forward = axes.describe(posterior.record).time_sign
+    return interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
 
 
 def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:

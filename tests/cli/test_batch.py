@@ -126,3 +126,20 @@ def test_names_that_would_share_a_folder_are_refused(tmp_path):
     done = batch(path, tmp_path / "out")
     assert done.exit_code == 2
     assert "'a/b' and 'A:B' would share the folder A_B" in done.stderr
+
+
+def test_a_site_named_like_a_path_stays_in_the_folder(tmp_path):
+    path, out = tmp_path / "sites.csv", tmp_path / "deep" / "er" / "out"
+    path.write_text(HEAD + site("../../etc", 1) + site("north", 2))
+    assert batch(path, out).exit_code == 0
+    assert sorted(os.listdir(out)) == ["etc", "index.html", "north", "summary.csv"]
+    assert os.listdir(tmp_path / "deep") == ["er"]
+
+
+def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("lamina.parallel.PATIENCE", 0.5)
+    done = batch(table, tmp_path / "out", "--dask", "tcp://127.0.0.1:1")
+    assert done.exit_code == 2
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr
+    assert "dask scheduler" in done.stderr

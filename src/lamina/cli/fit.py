@@ -99,7 +99,8 @@ def beyond(record: Record, asked: Asked) -> list[str]:
     """Which of the times and intervals asked for lie beyond the data, where the curve returns to its mean."""
     import numpy as np
 
-    low, high = float((record.t - 2 * record.t_sd).min()), float((record.t + 2 * record.t_sd).max())
+    t, t_sd = record.t[record.dated], record.t_sd[record.dated]
+    low, high = float((t - 2 * t_sd).min()), float((t + 2 * t_sd).max())
     low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     said = "beyond the data, where the curve returns to its mean and the band is that of the prior"
     found = [

@@ -10,7 +10,7 @@ import numpy as np
 from ..cores import available_cores
 from ..problem import Problem
 from .chain import Model, State, advance
-from .crew import Chain, Progress, room, run_until_agreed
+from .crew import NUMBERS_AT_ONCE, Chain, Progress, Room, room, run_until_agreed
 from .dense_mcmc import DenseChain
 from .draws import Checkpoint, Draws
 from .renewal import OUTLIERS
@@ -49,14 +49,14 @@ def run(
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
     crew = [kind(problem, one, keep) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
-    return run_until_agreed(crew, draws, warmup, limit, workers, progress, checkpoint)
+    return run_until_agreed(crew, warmup, limit, workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        super().__init__(problem, seed, room)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
         tau, phi = self.now
@@ -84,16 +84,18 @@ class MarkovChain(Chain):
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
-        problem, first = self.problem, self.kept
-        room = slice(0, 0) if adapt else slice(first, first + count)
-        stride = count * thin + 1 if adapt else thin
-        advance(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model,
-            self.state, count * thin, stride, THETA_MOVES, adapt, self.rng,
-            self.tau[room], self.phi[room], self.shift[room], self.factor[room],
-        )  # fmt: skip
-        if not adapt:
-            self.kept += count
+        problem, n = self.problem, len(self.problem.record)
+        step = max(NUMBERS_AT_ONCE // n, 1)
+        for some in (min(step, count - k) for k in range(0, count, step)):
+            kept = 0 if adapt else some
+            taus, phis = np.empty((kept, n), dtype=self.tau.dtype), np.empty((kept, len(problem.start)))
+            shifts, factors = np.empty((2, kept if problem.has_renewals else 0, n))
+            stride = some * thin + 1 if adapt else thin
+            advance(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model, self.state,
+                some * thin, stride, THETA_MOVES, adapt, self.rng, taus, phis, shifts, factors,
+            )  # fmt: skip
+            self.add(taus, phis, *((shifts, factors) if problem.has_renewals else ()))
 
     def snapshot(self) -> dict[str, Array]:
         state = self.state

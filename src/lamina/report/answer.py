@@ -16,7 +16,7 @@ MOST_CONFLICTS = 20
 
 def when(content: Content, time: float, unit: bool = True) -> str:
     """A time, to a thousandth of the span, with its unit."""
-    span = float(np.ptp(content.curve["at"]))
+    span = content.span
     places = max(decimals(span / 100.0) - 1, 0) if span else 3
     return f"{fixed(time, places)} {content.posterior.record.t_unit if unit else ''}".rstrip()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..grid import default_times, input_means
 from ..intervals import interval_rates
 from ..prediction import weighted_quantiles
 from ..residuals import residuals
-from ..shown import evenly, has_rate, moved
+from ..shown import drawn_rows, evenly, has_rate, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ class Content:
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows: ``lamina.shown.moved``
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
     residuals: pd.DataFrame  #: of these rows
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
@@ -65,6 +66,11 @@ class Content:
     asked: pd.DataFrame | None  #: curve and rate at the times asked for
     lines: Sequence[int] | None  #: of the file, one per row of the record
     as_measured: bool  #: inputs were not inferred
+
+    @cached_property
+    def span(self) -> float:
+        """Of the times that are drawn."""
+        return float(np.ptp(self.curve["at"].to_numpy()))
 
     @property
     def ok(self) -> bool:
@@ -79,6 +85,7 @@ def compute(
     at: ArrayLike | None = None,
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
+    interval_table: pd.DataFrame | None = None,
     seed: int = 0,
     at_tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> Content:
@@ -89,10 +96,14 @@ def compute(
     if has_rate(posterior):
         rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
     n = len(posterior.record)
-    rows = evenly(n, MOST_ROWS)
+    rows = drawn_rows(posterior.record, MOST_ROWS)
     draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
     centre = input_means(posterior)
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
+    if interval_table is None:
+        rates = interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
+    else:
+        rates = _as_shown(interval_table, abs(axes.rate_factor))
     return Content(
         posterior=posterior,
         axes=axes,
@@ -101,11 +112,11 @@ def compute(
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=CURVES),
         rows=rows,
-        inputs=moved(posterior, rows),
+        inputs=moved(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
         residuals=residuals(posterior, rows),
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
-        intervals=interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor),
+        intervals=rates,
         asked=None if at is None else _at_times(posterior, at, axes, at_tables),
         lines=None if understanding is None else understanding.lines,
         as_measured=posterior.as_measured,
@@ -140,6 +151,14 @@ def parameters(posterior: Posterior) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """Rates in the unit of the report."""
+    shown = table.copy()
+    numbers = [name for name in table.columns if name in ("mean", "sd") or name.startswith("q")]
+    shown[numbers] *= factor
+    return shown
 
 
 def _at_times(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shown import boxes, groups, thinning, time_range
+from ..shown import boxes, groups, placed, thinning, time_range
 from .answer import row_name, when
 from .content import Content
 from .methods import meaning
@@ -217,9 +217,9 @@ def _bands(at: Any, mean: Any, sd: Any, low: Any, high: Any) -> list[Trace]:
 def _boxes(content: Content) -> list[Trace]:
     """Two traces a group: the boxes, and a point in each that tells what it is."""
     record = content.posterior.record
-    traces = []
+    traces, t = [], placed(content.posterior)[0]
     for group, colour in zip(groups(record, content.rows), GROUPS, strict=False):
-        left, right, low, high = boxes(record, group.rows)
+        left, right, low, high = boxes(content.posterior, group.rows)
         gap = np.full(len(left), np.nan)
         x = np.stack([left, right, right, left, left, gap], 1).ravel()
         y = np.stack([low, low, high, high, low, gap], 1).ravel()
@@ -228,7 +228,10 @@ def _boxes(content: Content) -> list[Trace]:
         traces.append(_line(x, y, name=name, legendgroup=group.name, hoverinfo="skip", opacity=0.7, **look))
         said = [_told(content, int(row)) for row in group.rows]
         marker = {"color": colour, "size": 3, "opacity": 0.7}
-        points = _points(record.t[group.rows], record.y[group.rows], said, marker=marker, showlegend=False)
+        if record.limit is not None and record.limit[group.rows].any():  # limits point to where the curve is
+            up = bool(record.limit[group.rows[0]] > 0)
+            marker |= {"size": 9, "symbol": "triangle-up-open" if up else "triangle-down-open"}
+        points = _points(t[group.rows], record.y[group.rows], said, marker=marker, showlegend=False)
         traces.append(points | {"legendgroup": group.name})
     return traces
 
@@ -236,10 +239,12 @@ def _boxes(content: Content) -> list[Trace]:
 def _told(content: Content, row: int) -> str:
     record, found = content.posterior.record, content.inputs.loc[row]
     t = with_sd(record.t[row], record.t_sd[row]) if record.t_sd[row] else f"{plain(record.t[row])} (exact)"
+    limit = 0 if record.limit is None else int(record.limit[row])
+    side = {0: "", 1: "above ", -1: "below "}[limit]
     lines = [
         safe(row_name(content, row)),
-        safe(f"{t} {record.t_unit}"),
-        safe(f"{with_sd(record.y[row], record.y_sd[row])} {record.y_unit}"),
+        safe(f"{t} {record.t_unit}" if record.dated[row] else "no date"),
+        safe(f"{side}{with_sd(record.y[row], record.y_sd[row])} {record.y_unit}"),
     ]
     if record.t_sd[row] and not content.as_measured:
         lines.append(f"found at {with_sd(found['mean'], found['sd'])}")
@@ -262,7 +267,7 @@ def _layout(content: Content, y_title: str) -> dict[str, Any]:
     """What the figures share: no frame, a thin grid, the legend above, time running the field's way."""
     axis = {"gridcolor": "grid", "linecolor": "muted", "zeroline": False, "automargin": True, "ticks": "outside"}
     axis |= {"tickcolor": "muted", "exponentformat": "power", "separatethousands": False}
-    low, high = time_range(content.posterior.record, content.curve["at"])
+    low, high = time_range(content.posterior, content.curve["at"])
     ends = [high, low] if content.axes.backwards else [low, high]
     return {
         "xaxis": axis | {"title": {"text": title(content.axes.time)}, "range": ends, "exponentformat": "none"},
