@@ -56,6 +56,28 @@ def test_records_of_python_and_an_error_among_them(tmp_path):
     assert not (tmp_path / "few").exists()
 
 
+def test_an_option_that_no_record_can_have_is_an_error_and_nothing_is_written(tmp_path):
+    with pytest.raises(lamina.MethodError, match="has no option 'chains'"):
+        lamina.batch({"a": record(0), "b": record(1)}, tmp_path / "out", method="gp", chains=4, workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_one_record_cannot_have_stops_no_other(tmp_path):
+    t = [0.0, 1.0, 1.0, 2.0, 3.0]
+    equal = lamina.Record(t=t, t_sd=0.0, y=np.sin(t), y_sd=0.1)
+    found = lamina.batch({"a": record(0), "equal": equal}, tmp_path, method="npv", gaps="log-uniform", workers=1)
+    assert found["state"].tolist()[1] == "failed"
+    assert "gap of zero" in found["error"][1]
+    assert (tmp_path / "a" / "run.json").is_file()
+
+
+def test_files_of_an_earlier_run_do_not_stay(tmp_path):
+    lamina.batch({"a": record(0)}, tmp_path, method="gp", figures=True, intervals=[(1.0, 3.0)], workers=1)
+    (tmp_path / "a" / "checkpoint.npz").write_text("of a run before")
+    lamina.batch({"a": record(0)}, tmp_path, method="gp", kernel=lamina.Matern12(), workers=1)
+    assert not {"figure.png", "intervals.csv", "rate.csv", "checkpoint.npz"} & set(os.listdir(tmp_path / "a"))
+
+
 @pytest.mark.parametrize(
     "other",
     [{"at": [1.0, 2.0]}, {"intervals": [(1.0, 3.0)]}, {"figures": True}, {"seed": 1}, {"kernel": lamina.Matern52()}],

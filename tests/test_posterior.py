@@ -295,6 +295,17 @@ def test_draws_in_single_precision_give_the_same_answer():
     np.testing.assert_allclose(single.inputs()["mean"], found.inputs()["mean"], rtol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["gp", "nigp"])
+def test_inputs_that_no_method_inferred_are_as_uncertain_as_reported(method):
+    found = fits.posterior(method).inputs()
+    np.testing.assert_allclose(found["mean"], found["t"])
+    np.testing.assert_array_equal(found["sd"], found["t_sd"])
+    np.testing.assert_allclose(found["q97.5"] - found["t"], 1.959964 * found["t_sd"], rtol=1e-6)
+    exact = lamina.fit(fits.record(t_sd=0.0), method).inputs()
+    assert (exact[["sd", "t_sd"]] == 0.0).all(axis=None)
+    assert exact["q2.5"].tolist() == exact["t"].tolist()
+
+
 def test_inputs_of_long_records_are_summed_up_in_parts(monkeypatch):
     found = some_draws(30)
     whole = found.inputs()

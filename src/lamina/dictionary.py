@@ -96,7 +96,10 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
     what, unit = {
         "curve.csv": ("curve", value),
         "rate.csv": ("rate", rate),
-        "inputs.csv": ("true input", time),
+        "inputs.csv": (
+            "input as reported, as this method infers none" if posterior.as_measured else "true input",
+            time,
+        ),
         "components.csv": ("part", f"{value or '1'}; of rates in {rate}"),
         "intervals.csv": ("rate over the interval", rate),
         "events.csv": ("quantity", ""),

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from .errors import MethodError, MissingExtraError
 from .files import write_text
 from .grid import default_times
-from .shown import inputs_as_measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +31,7 @@ def ages(posterior: Posterior, n: int = 1000, seed: int = 0, sequence: Any = Non
     import pandas as pd
 
     record = posterior.record
-    if inputs_as_measured(posterior):
+    if posterior.as_measured:
         method = posterior.draws.diagnostics["method"]
         raise MethodError(
             f'method="{method}" takes the inputs as measured: there is no ensemble of them. Fit with method="mcmc".'

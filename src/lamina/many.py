@@ -21,13 +21,13 @@ from numpy.typing import ArrayLike
 
 from . import parallel
 from .cores import at_most
-from .errors import LaminaError
+from .errors import KernelError, LaminaError, MethodError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
 from .intervals import checked, interval_name
 from .record import Record
-from .results import RUN, Asked, write
+from .results import FILES, RUN, Asked, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,9 +85,10 @@ def batch(
     import pandas as pd
 
     names, pairs = safe_names(records), checked(intervals or [])
-    folder = make_folder(out)
+    folder = Path(out)
     found: dict[str, dict[str, Any]] = {}
     tasks: list[Task] = []
+    refused: list[LaminaError] = []
     for name, given in records.items():
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
@@ -96,6 +97,7 @@ def batch(
         try:
             prepare(task.record, seed=seed, **options)
         except LaminaError as error:
+            refused.append(error)
             found[name] = _failed(name, error)
             continue
         before = _finished(folder / names[name], task) if resume else None
@@ -103,6 +105,8 @@ def batch(
             found[name] = before
         else:
             tasks.append(task)
+    _refuse_options(refused, sum(not isinstance(given, LaminaError) for given in records.values()))
+    make_folder(folder)
     _report(progress, len(found), len(records))
     for k, result in _results(tasks, workers, dask):
         task = tasks[k]
@@ -122,6 +126,12 @@ def batch(
     write_text(folder / SUMMARY, summary.to_csv(index=False, float_format="%.6g"))
     write_text(folder / INDEX, render(_entries(folder, rows)))
     return summary
+
+
+def _refuse_options(refused: list[LaminaError], read: int) -> None:
+    """Raise an error of method or kernel that all records which could be read have: it is one of the options."""
+    if refused and len(refused) == read and all(isinstance(error, MethodError | KernelError) for error in refused):
+        raise refused[0]
 
 
 COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
@@ -153,8 +163,7 @@ def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, in
     # What makes the files of a record what they are: resume does it again if any of it is different.
     told |= {"data": fingerprint(record), "at": "" if at is None else _digest(np.asarray(at).tolist())}
     told |= {"intervals": " ".join(interval_name(*pair) for pair in intervals), "figures": str(figures)}
-    return Task(name, record, understanding, Asked(at, intervals, f"lamina.fit of {name}", seed, told, name), options,
-                figures)  # fmt: skip
+    return Task(name, record, understanding, Asked(at, intervals, "", seed, told, name), options, figures)
 
 
 def fingerprint(record: Record) -> str:
@@ -226,7 +235,9 @@ def _finished(folder: Path, task: Task) -> dict[str, Any] | None:
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All files of a record, run.json last: what has one is complete."""
     make_folder(folder)
-    (folder / RUN).unlink(missing_ok=True)
+    for name in reversed(FILES):  # of an earlier run, run.json first
+        if name not in files or name == RUN:
+            (folder / name).unlink(missing_ok=True)
     for name in sorted(files, key=lambda name: name == RUN):
         with replacing(folder / name) as partial:
             partial.write_bytes(files[name])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .axes import describe
 from .grid import default_times
 from .residuals import residuals as residual_table
-from .shown import boxes, drawn_rows, evenly, groups, has_rate, inputs_as_measured, moved, placed, thinning, time_range
+from .shown import boxes, drawn_rows, evenly, groups, has_rate, moved, placed, thinning, time_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     rows = uncertain[evenly(len(uncertain), MOST_BARS)]
     found = moved(posterior, rows)
     bar = 3.5 if len(rows) <= 100 else 2.0
-    said = "taken as measured" if inputs_as_measured(posterior) else "posterior ± 2 sd"
+    said = "taken as measured" if posterior.as_measured else "posterior ± 2 sd"
     wide, narrow = 2.0 * found["t_sd"], 2.0 * found["sd"]
     ax.vlines(found["t"], -wide, wide, color="#BBBBBB", linewidth=bar, label="reported ± 2 sd")
     ax.errorbar(found["t"], found["shift"], narrow, fmt="o", color=CURVE, markersize=2.5, elinewidth=1.0, label=said)
@@ -147,7 +147,7 @@ def summary(
     ]
     if has_rate(posterior):
         panels.append((1.1, lambda ax: rate(posterior, ax, at=at, table=rate_table)))
-    if not inputs_as_measured(posterior) and not posterior.record.exact.all():
+    if not posterior.as_measured and not posterior.record.exact.all():
         panels.append((1.1, lambda ax: inputs(posterior, ax)))
     heights = [height for height, _ in panels]
     figure = Figure(figsize=(7.2, 1.2 + 1.75 * sum(heights)), layout="constrained")

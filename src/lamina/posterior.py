@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from .arviz_notice import no_refactor_notice
 from .columns import numbers
@@ -86,6 +87,11 @@ class Posterior:
         """Where a mcmc fit stands that was interrupted or has not converged: ``fit(..., checkpoint=...)`` goes on."""
         return self.draws.checkpoint
 
+    @property
+    def as_measured(self) -> bool:
+        """Whether the method takes the reported inputs for the true ones, as gp and nigp do, and infers none."""
+        return self.draws.diagnostics.get("method") in ("gp", "nigp")
+
     def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
         """The curve f at times ``at``: mean, sd and quantiles, one row each.
 
@@ -146,7 +152,11 @@ class Posterior:
         return table
 
     def inputs(self) -> pd.DataFrame:
-        """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input."""
+        """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
+
+        A method that infers no inputs knows of them what was reported: sd is then t_sd, and the quantiles are those of
+        the normal distribution with it.
+        """
         import pandas as pd
 
         found = np.empty((len(self.record), 2 + len(LEVELS)))
@@ -157,6 +167,9 @@ class Posterior:
             mean = weight @ tau
             found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
             found[part, 2:] = weighted_quantiles(tau, weight).T
+        if self.as_measured:
+            found[:, 1] = self.record.t_sd
+            found[:, 2:] = found[:, :1] + self.record.t_sd[:, None] * ndtri(LEVELS)
         exact = self.record.exact
         found[exact], found[exact, 1] = self.record.t[exact, None], 0.0  # to the last digit
         columns = {"t": self.record.t, "t_sd": self.record.t_sd}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,11 @@ from numpy.typing import ArrayLike
 
 from . import __version__, axes, ensemble, plots, report
 from .dictionary import columns_text, rate_unit
-from .files import WriteError, check_empty, make_folder, replacing, write_text
+from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
 from .functionals import DRAWS, POINTS, events
 from .grid import default_times
 from .intervals import interval_rates
 from .shown import has_parts, has_rate, has_trend
-from .storage import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class Asked:
 
 def check_folder(path: Path, force: bool = False) -> Path:
     """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
-    there = [name for name in FILES if (path / name).exists()]
+    there = those_there(path, FILES)
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
@@ -83,10 +83,9 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
-    if (folder / RUN).is_file():  # tables of the run before that this one may not have
-        for name in OPTIONAL:
-            (folder / name).unlink(missing_ok=True)
-    _write_tables(posterior, folder, tables if asked.at is None else _tables(posterior, asked.at))
+    at_tables = None if asked.at is None else _tables(posterior, asked.at)
+    _remove_run_before(folder)
+    _write_tables(posterior, folder, at_tables or tables)
     rates = _rates(posterior, asked)
     if rates is not None:
         _csv(rates, folder / "intervals.csv")
@@ -105,15 +104,41 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, interval_table=rates, events=found, **drawn_tables,
+        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, events=found, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
-    run["intervals"], run["events"] = [] if rates is None else _plain_lines(rates), _plain_lines(found)
-    write_text(folder / RUN, json.dumps(run, indent=2, default=plain) + "\n")
+    run["intervals"] = [] if rates is None else rates.to_dict("records")
+    run["events"] = found.to_dict("records")
+    write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
+
+
+def _remove_run_before(folder: Path) -> None:
+    """Remove the files of an earlier run, of which this one may write fewer: run.json first, which vouches for them.
+
+    The checkpoint, from which that run can go on, stays until there is another.
+    """
+    for name in reversed(FILES):
+        if name != CHECKPOINT:
+            (folder / name).unlink(missing_ok=True)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON that every program reads: what is not a finite number is null."""
+    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return _finite(value.tolist())
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
@@ -156,11 +181,6 @@ def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
 def _events(posterior: Posterior, asked: Asked) -> pd.DataFrame:
     draws = min(DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // (len(posterior.record) + POINTS)))
     return events(posterior, asked.levels, asked.rates, asked.extremes, draws=draws, seed=asked.seed)
-
-
-def _plain_lines(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table for JSON, which has no NaN."""
-    return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:
@@ -246,7 +266,7 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | None:
     path = folder / CHECKPOINT
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return dict(arrays)
 
 

@@ -33,11 +33,6 @@ class Group:
     rows: Array  #: positions in the record
 
 
-def inputs_as_measured(posterior: Posterior) -> bool:
-    """Whether the method takes the measured inputs for the true ones."""
-    return posterior.draws.diagnostics["method"] in ("gp", "nigp")
-
-
 def has_rate(posterior: Posterior) -> bool:
     """Whether the curve is differentiable."""
     curve = posterior.problem.kernel.stationary
@@ -132,7 +127,7 @@ def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
     tau = posterior.problem.to_user(posterior.draws.tau[:, posterior.problem.layer[rows]].astype(float))
     mean = weight @ tau
     sd = np.sqrt(weight @ (tau - mean) ** 2)
-    if inputs_as_measured(posterior):
+    if posterior.as_measured:
         sd = record.t_sd[rows]
     t, t_sd = record.t[rows], np.where(record.dated, record.t_sd, np.nan)[rows]
     kept = np.divide(sd, t_sd, out=np.full(len(rows), np.nan), where=t_sd > 0.0)

@@ -35,7 +35,7 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
         lines.extend([*_parameters(posterior), ""])
     if has_trend(posterior):
         lines.extend([_trend(posterior), ""])
-    if facts["method"] in ("gp", "nigp"):
+    if posterior.as_measured:
         lines.append("inputs: taken as measured; the known order is not used")
         return "\n".join(lines)
     inputs = posterior.inputs()

@@ -132,6 +132,53 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     assert "is converged; there is nothing to go on with" in again.stderr
 
 
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory):
+    """A run that --resume could go on with: the table and the folder."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    table, out = write_table(folder), folder / "out"
+    assert lamina("fit", table, "--out", out, "--max-sweeps", "1", "--chains", "2", "--quiet").exit_code == 3
+    return table, out
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("run.json", b"{"), ("run.json", b"[]"), ("run.json", b"{}"), ("checkpoint.npz", b"PK\x03\x04"),
+     ("checkpoint.npz", b"")],
+)  # fmt: skip
+def test_a_damaged_run_cannot_go_on_and_says_so(unfinished, file, content):
+    table, out = unfinished
+    before = (out / file).read_bytes()
+    (out / file).write_bytes(content)
+    done = lamina("fit", table, "--out", out, "--chains", "2", "--resume")
+    (out / file).write_bytes(before)
+    assert done.exit_code == 2, done.output
+    assert "is damaged and cannot go on" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_json_holds_no_numbers_that_are_none(unfinished, tmp_path):
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    table, out = unfinished
+    facts = json.loads((out / "run.json").read_text(), parse_constant=refuse)["diagnostics"]
+    assert facts["r_hat"] is None  # too few draws to tell
+    done = lamina("fit", table, "--out", tmp_path / "out", "--max-sweeps", "1", "--chains", "2", "--json")
+    assert json.loads(done.stdout, parse_constant=refuse)["diagnostics"] | {"seconds": 0} == facts | {"seconds": 0}
+    values = {"a": [np.float64("nan"), np.int64(1)], "b": np.array([np.inf, 2.0]), "c": tmp_path}
+    assert json.loads(results.json_text(values)) == {"a": [None, 1], "b": [None, 2.0], "c": str(tmp_path)}
+
+
+def test_quiet_and_json_print_no_warnings(tmp_path):
+    common = ("fit", write_table(tmp_path), "--method", "gp", "--interval", "0:5000")
+    done = lamina(*common, "--out", tmp_path / "quiet", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    done = lamina(*common, "--out", tmp_path / "json", "--json")
+    assert done.stderr == ""
+    assert any("reaches beyond the data" in said for said in json.loads(done.stdout)["warnings"])
+
+
 def test_ctrl_c_writes_what_there_is(tmp_path, monkeypatch):
     def press(state):
         if state["stage"] == "sampling":
@@ -183,6 +230,7 @@ BAD = {
     "empty name of a column": (["core.csv", "--t", ""], "option t (--t): found ''"),
     "nothing to resume": (["core.csv", "--resume"], "holds no run to go on with"),
     "unknown option": (["core.csv", "--fast"], "No such option"),
+    "a name too long for a file": (["a" * 300], "the file cannot be read"),
 }
 
 
@@ -258,6 +306,28 @@ def test_tables_of_the_run_before_do_not_stay(tmp_path):
     assert lamina(*common, "--kernel", "matern12", "--force").exit_code == 0
     assert set(os.listdir(out)) == WRITTEN - {"rate.csv"}
     assert "rate.csv" not in (out / "columns.txt").read_text()
+
+
+def test_a_run_whose_writing_broke_off_does_not_look_complete(tmp_path, monkeypatch):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    common = ("fit", table, "--out", out, "--method", "gp", "--quiet", "--force")
+    assert lamina(*common).exit_code == 0
+
+    def fail(*args, **kwargs):
+        raise results.WriteError("the disk is full.")
+
+    monkeypatch.setattr(results.report, "write", fail)
+    assert lamina(*common).exit_code == 2
+    assert "run.json" not in os.listdir(out)
+
+
+def test_a_folder_whose_name_is_too_long(tmp_path):
+    table = write_table(tmp_path)
+    for command in ("fit", table, "--method", "gp"), ("compare", table), ("batch", table), ("fit", table, "--resume"):
+        done = lamina(*command, "--out", tmp_path / ("a" * 300))
+        assert done.exit_code == 2, done.output
+        assert "Traceback" not in done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
 def test_times_far_beyond_the_data_are_warned_of(tmp_path):

@@ -8,6 +8,8 @@ import sys
 import textwrap
 import time
 import warnings
+import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,7 +104,7 @@ def fit(
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
     asked = replace(asked, warnings=beyond(understanding.record, asked))
-    for said in asked.warnings:
+    for said in () if quiet or as_json else asked.warnings:  # they are in the report and in run.json
         typer.echo(f"lamina: warning: {said}", err=True)
     run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
 
@@ -175,7 +177,7 @@ def run(
     """Fit, write, and end with a summary and the exit code that belongs to it."""
     from ..fitting import NotConverged
     from ..fitting import fit as fit_record
-    from ..results import write
+    from ..results import json_text, write
 
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
@@ -187,7 +189,7 @@ def run(
         _leave_nothing(folder)
     facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:
-        typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
+        typer.echo(json_text({**facts, "folder": str(folder)}))
     elif not quiet:
         typer.echo(_told(posterior, facts["intervals"], folder, understanding))
     _leave(facts["state"], folder)
@@ -238,16 +240,23 @@ def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[s
     from ..errors import MethodError
     from ..results import RUN, read_checkpoint
 
-    path = folder / RUN
-    checkpoint = read_checkpoint(folder)
-    if not path.is_file():
-        raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
-    before = json.loads(path.read_text(encoding="utf-8"))
-    same = {name: value for name, value in before["settings"].items() if name != "max_sweeps"}
-    if before["sha256"] != understanding.sha256 or before["seed"] != asked.seed:
+    try:
+        if not (folder / RUN).is_file():
+            raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
+        before = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        of, seed, state, settings = before["sha256"], before["seed"], before["state"], dict(before["settings"])
+        checkpoint = read_checkpoint(folder)
+    except MethodError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise MethodError(
+            f"--resume: the run in {folder} is damaged and cannot go on ({error}). Run it again with --force."
+        ) from None
+    same = {name: value for name, value in settings.items() if name != "max_sweeps"}
+    if of != understanding.sha256 or seed != asked.seed:
         raise MethodError(f"--resume: the run in {folder} was of another table, or with another seed.")
     if same != {name: value for name, value in asked.settings.items() if name != "max_sweeps"}:
         raise MethodError(f"--resume: the run in {folder} had other settings: {json.dumps(same)}.")
     if checkpoint is None:
-        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to go on with.")
+        raise MethodError(f"--resume: the run in {folder} is {state}; there is nothing to go on with.")
     return {"checkpoint": checkpoint}

@@ -25,7 +25,7 @@ def when(content: Content, time: float, unit: bool = True) -> str:
 def answer(content: Content) -> list[str]:
     """Sentences: the change over the record, where it was fastest, and what the order did to the inputs."""
     record = content.posterior.record
-    sentences = [*_change(content), *_fastest(content)]
+    sentences = [*_change(content), *fastest(content)]
     if content.as_measured:
         sentences.append(
             f"The {count(len(record), 'input')} were taken as measured: this method does not use their known order."
@@ -57,25 +57,25 @@ def _change(content: Content) -> list[str]:
     return [f"{record.y_name} {did} by {by} {between}, on average at {average}."]
 
 
-def _fastest(content: Content) -> list[str]:
-    """Where the mean rate is greatest within the dated part, if it is clearly not zero there."""
+def fastest(content: Content) -> list[str]:
+    """Where, within the dated part, the rate is furthest from its average in standard deviations, if it clearly is."""
     if content.rate is None or not len(content.whole):
         return []
     table, axes, whole = content.rate, content.axes, content.whole.iloc[0]
     inside = table[table["at"].between(whole["from"], whole["to"])]
     if not len(inside):
         return []
-    top = inside.loc[(inside["mean"].abs() / inside["sd"]).idxmax()]
-    peak = inside.loc[inside["mean"].abs().idxmax()]
-    if peak["q2.5"] * peak["q97.5"] <= 0.0:
-        peak = top
-    if peak["q2.5"] * peak["q97.5"] <= 0.0:
+    mean, *ends = (axes.rate_factor * inside[name] for name in ("mean", "q2.5", "q97.5"))
+    low, high = ends[:: int(axes.time_sign)]
+    if not ((low > 0.0) | (high < 0.0)).any():
         return ["At no single time is the rate clearly different from zero: its 95 % band always holds zero."]
-    low, high = sorted((axes.rate_factor * peak["q2.5"], axes.rate_factor * peak["q97.5"]))
-    if low <= whole["mean"] <= high:
+    average = whole["mean"]
+    away = (low > average) | (high < average)
+    if not away.any():
         return ["At no time does the rate clearly differ from its average: the 95 % band always holds it."]
-    said = with_range(axes.rate_factor * peak["mean"], low, high, axes.rate_unit)
-    return [f"The rate stands out most around {when(content, peak['at'])}: {said}."]
+    peak = ((mean - average).abs() / inside["sd"])[away].idxmax()
+    said = with_range(mean[peak], low[peak], high[peak], axes.rate_unit)
+    return [f"The rate stands out most around {when(content, inside['at'][peak])}: {said}."]
 
 
 def trend(content: Content) -> list[str]:

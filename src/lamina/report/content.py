@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +16,7 @@ from ..grid import default_times, input_means
 from ..intervals import interval_rates
 from ..prediction import weighted_quantiles
 from ..residuals import residuals
-from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, inputs_as_measured, moved
+from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +93,7 @@ def compute(
     interval_table: pd.DataFrame | None = None,
     seed: int = 0,
     events: pd.DataFrame | None = None,
+    at_tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> Content:
     """All numbers of a report; arguments as in ``lamina.report.html``."""
     axes = describe(posterior.record)
@@ -126,9 +127,9 @@ def compute(
         trend=posterior.trend(),
         without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
         events=functionals.events(posterior) if events is None else events,
-        asked=None if at is None else _at_times(posterior, at, axes),
+        asked=None if at is None else _at_times(posterior, at, axes, at_tables),
         lines=None if understanding is None else understanding.lines,
-        as_measured=inputs_as_measured(posterior),
+        as_measured=posterior.as_measured,
     )
 
 
@@ -170,14 +171,16 @@ def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:
     return shown
 
 
-def _at_times(posterior: Posterior, at: ArrayLike, axes: Axes) -> pd.DataFrame:
+def _at_times(
+    posterior: Posterior, at: ArrayLike, axes: Axes, tables: Mapping[str, pd.DataFrame] | None
+) -> pd.DataFrame:
     """Curve and rate (as shown) with their 95 % intervals at the times asked for."""
     import pandas as pd
 
-    curve = posterior.curve(at)
+    curve = posterior.curve(at) if tables is None else tables["curve"]
     columns = {"at": curve["at"], "mean": curve["mean"], "low": curve["q2.5"], "high": curve["q97.5"]}
     if has_rate(posterior):
-        rate, k = posterior.rate(at), axes.rate_factor
+        rate, k = posterior.rate(at) if tables is None else tables["rate"], axes.rate_factor
         ends = ("q2.5", "q97.5") if k > 0 else ("q97.5", "q2.5")
         columns |= {"rate": k * rate["mean"], "rate_low": k * rate[ends[0]], "rate_high": k * rate[ends[1]]}
     return pd.DataFrame(columns)

@@ -101,7 +101,7 @@ def _rate(page: Page, content: Content) -> None:
             " Ages count backwards, so the rate is shown forward in time: a rise towards the present is positive. "
         )
         caption += "Posterior.rate gives the derivative in age, which has the opposite sign."
-    said = [one for one in answer.answer(content) if "rate" in one]
+    said = answer.fastest(content)
     page.figure("rate", figures.rate(content), alt=f"Rate of change with its bands. {' '.join(said)}", caption=caption)
 
 
