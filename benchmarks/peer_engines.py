@@ -98,7 +98,7 @@ def prepared(name: str, d: Data) -> Callable[[], Any]:
     evaluate = ENGINES[name](d)
     for found, expected in zip(evaluate(), markov(d)(), strict=True):
         if found is not None:
-            check(name, found, expected, tolerance=1e-6)
+            check(name, found, expected, tolerance=1e-5)  # celerite2's kernel is almost Matérn-3/2
     return evaluate
 
 

@@ -145,7 +145,7 @@ def stratmc(core: Core, chains: int, length: int) -> Answer:
     priors = {"ls_dist": "HalfNormal", "ls_sigma": np.ptp(t) / 4, "var_sigma": 2 * y.std(), "white_noise_sigma": 0.01}
     model, gp = build_model(samples, ages, proxies=["value"], offset_type="none", noise_type="none", **priors)
     trace = get_trace(model, gp, core["at"][:, None], samples, ages, proxies=["value"], chains=chains, draws=length,
-                      tune=2 * length, prior_draws=10, save=False, save_custom_initvals=False, seed=0,
+                      tune=4 * length, prior_draws=10, save=False, save_custom_initvals=False, seed=0,
                       initval_seed=0)  # fmt: skip
     curves = np.asarray(trace.posterior_predictive["f_pred_value"])
     tau = np.asarray(trace.posterior["core_ages"])[:, :, ::-1]

@@ -60,7 +60,7 @@ TOOLS = {
     "scikit-learn": 0,
     "gpax": 300,
     "PaleoSTeHM": 100,
-    "StratMC": 250,
+    "StratMC": 200,
 }
 CORES = ("5 sin x", "0.055 x² tanh(cos x)")
 
@@ -146,7 +146,7 @@ def engines(quick: bool) -> pd.DataFrame:
             for N in sizes:
                 if N <= MOST_DENSE or name not in DENSE:
                     functions[name, N] = prepared(name, data(N))
-        except Exception as error:  # a peer that breaks is a result like any other
+        except (Exception, SystemExit) as error:  # a peer that breaks is a result like any other
             missing[name] = why(error)
     seconds = fastest(functions, seconds=0.05 if quick else 1.0)
     rows = [{"engine": name, "N": N, "seconds": took, "state": ""} for (name, N), took in seconds.items()]
@@ -332,8 +332,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--markdown", type=Path, metavar="PAGE", help="write the summary into this page")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "peers", help="folder of CSV and figures")
     parser.add_argument("--quick", action="store_true", help="small sizes and short chains: does it run at all?")
-    parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
-    parser.add_argument("--limit", type=float, default=240.0, help="seconds that a peer has on one core")
+    parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES),
+                        help="run these; what the others found last time is read from their CSV files")  # fmt: skip
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a peer has on one core")
     parser.add_argument("--python", nargs="+", default=[], metavar="TOOL=PATH", help="interpreters of tools")
     options = parser.parse_args(arguments)
     wrong = [one for one in options.python if "=" not in one]
@@ -342,10 +343,14 @@ def main(arguments: list[str] | None = None) -> None:
     python = dict(one.split("=", 1) for one in options.python)
     options.out.mkdir(parents=True, exist_ok=True)
     results: dict[str, pd.DataFrame] = {}
-    for name in options.only:
+    for name, file in ((name, options.out / f"{name}.csv") for name in TABLES):
+        if name not in options.only:
+            if file.exists():
+                results[name] = pd.read_csv(file).fillna({"state": "", "version": ""})
+            continue
         peers = (options.quick,) if name == "engines" else (options.quick, options.limit, python)
         results[name] = {"engines": engines, "samplers": samplers, "tools": tools}[name](*peers)
-        results[name].to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
+        results[name].to_csv(file, index=False, float_format="%.6g")
         print(as_markdown(TABLES[name](results[name])), flush=True)
     draw(results, options.out)
     if options.markdown:
