@@ -84,16 +84,20 @@ class MarkovChain(Chain):
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
-        problem, first = self.problem, self.kept
+        first = self.kept
         room = slice(0, 0) if adapt else slice(first, first + count)
         stride = count * thin + 1 if adapt else thin
-        advance(
-            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model,
-            self.state, count * thin, stride, THETA_MOVES, adapt, self.rng,
-            self.tau[room], self.phi[room], self.shift[room], self.factor[room],
-        )  # fmt: skip
+        self.go(count * thin, stride, adapt, (self.tau[room], self.phi[room], self.shift[room], self.factor[room]))
         if not adapt:
             self.kept += count
+
+    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
+        """So many rounds in compiled code, which writes every ``thin``-th into the arrays ``kept``."""
+        problem = self.problem
+        advance(
+            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model,
+            self.state, rounds, thin, THETA_MOVES, adapt, self.rng, *kept,
+        )  # fmt: skip
 
     def snapshot(self) -> dict[str, Array]:
         state = self.state
