@@ -48,7 +48,7 @@ class Chain(ABC):
         #: (N,) and (P,): the inputs and parameters now
         self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
         #: (N,) the rows whose input is an unknown
-        self.uncertain: Array = ~problem.record.exact
+        self.latent: Array = ~problem.record.exact
         n = len(problem.record)
         self.tau = np.empty((2 * keep, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
         self.phi = np.empty((2 * keep, len(problem.start)))
@@ -137,7 +137,7 @@ class _Crew:
         self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
         self.r_hat: Array | None = None
         self.ess: Array | None = None
-        uncertain = np.flatnonzero(chains[0].uncertain)
+        uncertain = np.flatnonzero(chains[0].latent)
         stride = max(len(uncertain) // WATCHED, 1)
         self.rows, self.parameters = uncertain[::stride], np.flatnonzero(chains[0].problem.free)
 

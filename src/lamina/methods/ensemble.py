@@ -168,7 +168,7 @@ class _MemberChain(_AgesChain):
 
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int, ages: Array) -> None:
         super().__init__(problem, seed, keep, ages)
-        self.uncertain = np.ptp(ages, axis=0) > 0.0
+        self.latent = np.ptp(ages, axis=0) > 0.0
         first = int(self.rng.integers(len(ages)))
         self.members = new_members(ages, first)
         self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
@@ -194,7 +194,7 @@ class _NormalChain(_AgesChain):
 
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int, ages: Array) -> None:
         super().__init__(problem, seed, keep, ages)
-        self.uncertain = np.diag(ages) > 0.0
+        self.latent = np.diag(ages) > 0.0
         self.normal = elliptical.new_normal(problem.rows.t, ages, self.rng.standard_normal(len(ages)))
         elliptical.place(self.normal, self.state.tau, self.state.order)
 
