@@ -44,6 +44,7 @@ NAMES = [
     "paper",
     "plots",
     "read",
+    "read_ensemble",
     "report",
     "tables",
 ]
