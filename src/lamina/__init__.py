@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .posterior import Posterior
     from .record import Record
     from .storage import StorageError, load
+    from .tables.ensembles import read_ensemble
     from .tables.problems import TableError
     from .tables.public import read
 
@@ -76,6 +77,7 @@ _HOMES = {
     "paper": "paper",
     "plots": "plots",
     "read": "tables.public",
+    "read_ensemble": "tables.ensembles",
     "report": "report",
     "tables": "tables",
 }
