@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
+    from .agedepth import age_depth
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
     from .files import WriteError
     from .fitting import NotConverged, fit
@@ -62,6 +63,7 @@ _HOMES = {
     "StorageError": "storage",
     "TableError": "tables.problems",
     "WriteError": "files",
+    "age_depth": "agedepth",
     "batch": "many",
     "datasets": "datasets",
     "dates": "dates",

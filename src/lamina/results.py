@@ -36,7 +36,9 @@ FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
 #: Tables that a run has only where they are asked for, or where the model has them.
 OPTIONAL = ("rate.csv", "components.csv", "intervals.csv", "events.csv", "ensemble.csv")
-FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, COLUMNS, "posterior.nc", *FIGURES, "report.html",
+#: What ``lamina agedepth`` writes in their place.
+AGES = ("ages.csv", "age-depth.png", "age-depth.pdf", "age-depth.svg")
+FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, *AGES, COLUMNS, "posterior.nc", *FIGURES, "report.html",
          CHECKPOINT, RUN)  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def test_depths_outside_the_ensemble_are_named(tmp_path):
         lamina.read_ensemble(path, [-2.0, 3.0, 41.0])
     assert str(caught.value) == (
         "ages.csv: the ensemble reaches from depth 0 to 40, but rows 0 and 2 (counting from 0) of the record "
-        "lie outside (the first at -2); run the age model to these depths, leave the rows out, or bring both to one unit."
+        "lie outside (the first at -2); run the age model to these depths, leave the rows out, or "
+        "bring both to one unit."
     )
 
 

@@ -55,9 +55,7 @@ class Room(NamedTuple):
 class Chain(ABC):
     """One chain: where it is, its random numbers, and what it has kept."""
 
-    def __init__(
-        self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
         """``latent`` (N,): the rows whose input is an unknown, by default those that are not exact."""
         self.problem, self.rng, self.room = problem, np.random.default_rng(seed), room
         #: (N,) and (P,): the inputs and parameters now

@@ -54,11 +54,11 @@ def run(
 ) -> Draws:
     """Sample with the inputs as ``members`` (M, N) or N(t, ``covariance`` (N, N)) say; the others as for mcmc."""
     ages = check(problem, members, covariance)
-    kind: type[_AgesChain] = _NormalChain if members is None else _MemberChain
+    kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
     seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
     crew = [kind(problem, one, keep, ages) for one in seeds]
     workers = min(chains, cores or available_cores())
-    found = run_until_agreed(crew, draws, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
+    found = run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
     facts = found.diagnostics | {"method": "ensemble"}
     if members is not None:
         facts |= _members_left(crew)

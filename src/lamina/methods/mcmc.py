@@ -55,9 +55,7 @@ def run(
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(
-        self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
         super().__init__(problem, seed, room, latent)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
