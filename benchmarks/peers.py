@@ -247,12 +247,14 @@ def sampler_table(found: pd.DataFrame) -> Table:
             targets.append(Target(f"lamina mcmc ÷ NumPyro, effective draws / s, N = {N}", ratio, limit, at_least=True))
     note = (
         "Effective draws: ArviZ's bulk version, the smallest over all inputs and parameters. Seconds: warm-up and "
-        "sampling, without compilation, which stands beside them. NumPyro and PyMC make two chains of 500 draws (N = "
+        "sampling, without compilation, which stands beside them (lamina keeps what it compiled for the next run; of "
+        "that, only the loading is seen here). NumPyro and PyMC make two chains of 500 draws (N = "
         "25) or 200 (N = 77) after as many of warm-up, on a dense covariance, which is what one would write there; "
         "`dense mcmc` is the paper's algorithm on a dense covariance, two chains of as many sweeps; lamina's run until "
         "they have converged. All sample the same density, and all curves come from the draws by one function. "
         "Coverage: how much of the true curve, and how many of the true times of the rows, lie in their 90 % "
-        f"intervals; one core, so it is a check and no measurement of calibration.{left_out(found, 'sampler')}"
+        "intervals; one core, so it is a check and no measurement of calibration. Memory: of the process that was "
+        f"started; PyMC's chains run in two more.{left_out(found, 'sampler')}"
     )
     head = ["N", "sampler", "seconds", "compiling", "fewest effective draws", "effective draws / s", "R-hat",
             "÷ NumPyro", "RMSE of the curve", "coverage, curve / times", "peak memory, MB"]  # fmt: skip
