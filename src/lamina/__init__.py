@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, dates, dense, gaps, kernels, markov, paper, plots, report, tables
+    from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
     from .files import WriteError
     from .fitting import NotConverged, fit
@@ -66,6 +66,7 @@ _HOMES = {
     "dates": "dates",
     "dense": "dense",
     "fit": "fitting",
+    "functionals": "functionals",
     "gaps": "gaps",
     "interval_rates": "intervals",
     "kernels": "kernels",

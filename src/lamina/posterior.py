@@ -14,14 +14,26 @@ from scipy.special import ndtri
 from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
+from .kernels import Constant, Linear, Stationary
 from .methods.draws import Draws
-from .prediction import LEVELS, coefficients, curves, mixture_quantiles, sample, weighted_quantiles
+from .prediction import (
+    LEVELS,
+    Parts,
+    coefficients,
+    component_names,
+    components,
+    curves,
+    mixture_quantiles,
+    sample,
+    weighted_quantiles,
+)
 from .problem import Problem
 from .record import Record
 
 if TYPE_CHECKING:
     import arviz
     import pandas as pd
+    import pyleoclim
 
 Array = np.ndarray
 
@@ -80,21 +92,64 @@ class Posterior:
         """Whether the method takes the reported inputs for the true ones, as gp and nigp do, and infers none."""
         return self.draws.diagnostics.get("method") in ("gp", "nigp")
 
-    def curve(self, at: ArrayLike) -> pd.DataFrame:
-        """The curve f at times ``at``: mean, sd and quantiles, one row each."""
-        return self._tables(at, ("curve",))["curve"]
+    def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
+        """The curve f at times ``at``: mean, sd and quantiles, one row each.
 
-    def rate(self, at: ArrayLike) -> pd.DataFrame:
-        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each.
+        Without ``trend``, what is left of it when the level and the linear trend are taken out.
+        """
+        return self._tables(at, ("curve",), trend)["curve"]
+
+    def rate(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
+        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each; ``trend`` as for the curve.
 
         Raises KernelError where the curve has no rate (Matern12).
         """
-        return self._tables(at, ("rate",))["rate"]
+        return self._tables(at, ("rate",), trend)["rate"]
 
     def curve_and_rate(self, at: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
         """What ``curve`` and ``rate`` give, for little more than the price of one."""
         found = self._tables(at, ("curve", "rate"))
         return found["curve"], found["rate"]
+
+    def components(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
+        """The parts that the curve is the sum of, at times ``at``: each kernel of a sum, and the trend.
+
+        Columns: component, at, mean, sd and the quantiles. Components are called by their kernel, with the number that
+        its parameters have ("Matern52_1" has length_1), and "trend" is the level and the linear trend together.
+        ``rate``: their rates of change instead, of those components that have one.
+        """
+        import pandas as pd
+
+        times, draws, names = _times(at), self._thinned(), component_names(self.problem.kernel)
+        mean, var = components(self.problem, draws, self.problem.to_internal(times))
+        sign, rough = 1.0, set()
+        if rate:
+            kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
+            sign, rough = self.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
+            if len(rough) == len(names):
+                self._check_differentiable()
+        tables = []
+        for p in sorted(set(range(len(names))) - rough):
+            table = _summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
+            table.insert(0, "component", names[p])
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True)
+
+    def trend(self) -> pd.DataFrame:
+        """The coefficients of the trend, level + rate (t - at): term, at, mean, sd and quantiles, one row each.
+
+        Rates are those of the record's own scale: on a scale of ages a rise towards the present is negative. Of a fit
+        without trend the table is empty.
+        """
+        terms, draws = self.problem.kernel.trend, self._thinned()
+        kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
+        origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
+        mean, var = components(self.problem, draws, origin)
+        sign = np.array([1.0, self.record.sign])[kinds]
+        times = np.repeat(self.problem.to_user(origin), len(kinds))
+        table = _summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
+        table.insert(0, "term", [("level", "rate")[k] for k in kinds])
+        return table
 
     def inputs(self) -> pd.DataFrame:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
@@ -169,12 +224,40 @@ class Posterior:
 
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the curve at times ``at``, shape (n, len(at))."""
-        return self._sample(at, n, seed)[0]
+        return self._sample(at, n, seed)[:, 0]
 
     def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
         self._check_differentiable()
-        return self._sample(at, n, seed)[1]
+        return self.record.sign * self._sample(at, n, seed)[:, 1]
+
+    def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
+        """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
+
+        They add up to a draw of the curve: for Matérn kernels to that of ``sample_curves`` with the same seed.
+        """
+        drawn = self._sample(at, n, seed, "all")[:, ::2]
+        return dict(zip(component_names(self.problem.kernel), np.moveaxis(drawn, 1, 0), strict=True))
+
+    def first_exceeds(
+        self, level: ArrayLike, between: tuple[float, float] | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """When the curve first exceeded each level: ``lamina.functionals.first_exceeds``."""
+        from .functionals import first_exceeds
+
+        return first_exceeds(self, level, between, **options)
+
+    def extremes(self, between: tuple[float, float] | None = None, **options: Any) -> pd.DataFrame:
+        """Size and time of the maximum and the minimum: ``lamina.functionals.extremes``."""
+        from .functionals import extremes
+
+        return extremes(self, between, **options)
+
+    def faster(self, period: tuple[float, float], other: tuple[float, float], **options: Any) -> float:
+        """The probability that one period rose faster than another: ``lamina.functionals.faster``."""
+        from .functionals import faster
+
+        return faster(self, period, other, **options)
 
     def summary(self, names: Sequence[str] | None = None) -> str:
         """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
@@ -199,27 +282,41 @@ class Posterior:
         posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
         return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
 
-    def _tables(self, at: ArrayLike, wanted: tuple[str, ...]) -> dict[str, pd.DataFrame]:
+    def write_ensemble(self, path: str | Path, n: int = 1000, seed: int = 0, sequence: Any = None) -> None:
+        """Write n joint draws of the inputs as CSV, depth by members: ``lamina.ensemble.ages``."""
+        from .ensemble import write
+
+        write(self, path, n, seed, sequence)
+
+    def to_pyleoclim(self, at: ArrayLike | None = None, n: int = 100, seed: int = 0) -> pyleoclim.EnsembleSeries:
+        """n joint draws of the curve for Pyleoclim: ``lamina.ensemble.to_pyleoclim``."""
+        from .ensemble import to_pyleoclim
+
+        return to_pyleoclim(self, at, n, seed)
+
+    def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self._check_differentiable()
         times, draws = _times(at), self._thinned()
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
-        parts = [self._some_times(times[k : k + step], draws, wanted) for k in range(0, max(len(times), 1), step)]
+        parts = [
+            self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
+        ]
         return {name: _joined([part[name] for part in parts]) for name in wanted}
 
-    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...]) -> dict[str, pd.DataFrame]:
-        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times))
+    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
+        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
         found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
         return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
 
-    def _sample(self, at: ArrayLike, n: int, seed: int) -> tuple[Array, Array]:
+    def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:
+        """Joint draws of values and rates, shape (n, 2 x parts, len(at)), rates in internal time."""
         if not (isinstance(n, int | np.integer) and n >= 1):
             raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
         if not (isinstance(seed, int | np.integer) and seed >= 0):
             raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
         rng = np.random.default_rng(seed)
-        curve, rates = sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng)
-        return curve, self.record.sign * rates
+        return sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng, parts)
 
     def _thinned(self) -> Draws:
         size = len(self.draws.tau)

@@ -1,27 +1,29 @@
 """The curve and its rate from draws of the inputs and parameters: one place that predicts, for all methods.
 
-Given one draw of (tau, theta) the curve is Gaussian, with trend coefficients integrated out; over the draws it is a
-mixture of Gaussians, whose mean, standard deviation and quantiles are computed exactly. O(N + M) a draw, compiled.
+Given one draw of (tau, theta) the curve is Gaussian, with trend coefficients integrated out, and so are the parts that
+it is the sum of; over the draws it is a mixture of Gaussians, whose mean, standard deviation and quantiles are computed
+exactly. O(N + M) a draw, compiled.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from . import dense
 from .cores import in_parts
+from .kernels import Kernel, Stationary
 from .markov.filter import log_likelihood_terms
-from .markov.smoothing import simulate, smooth
+from .markov.smoothing import readouts, simulate, smooth
 from .methods.draws import Draws
 from .problem import Problem
 from .rows import in_time_order
 from .stack import FAST, INLINE
-from .statespace import blocks_at
+from .statespace import STATES, blocks_at
 from .trend import at_times, draw, integrate
 
 Array = np.ndarray
@@ -35,65 +37,82 @@ AT_ONCE = 32
 SMALL_STEP = 3e-4
 
 
-def curves(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array, Array, Array]:
+#: The parts that the curve is told in: one, with or without the trend, or each kernel of a sum and then the trend.
+Parts = Literal["whole", "without trend", "all"]
+
+
+class Readouts(NamedTuple):
+    """What is predicted at M sorted times: the value and the rate of each part of the curve, R = 2 x parts in all.
+
+    There is one row of times for all draws, or one for each: T of them.
+    """
+
+    edges: Array  #: where the state of each part begins: see ``markov.smoothing.readouts``
+    offset: Array  #: (R, T, M) with X: what the trend has in it is offset + X @ coefficients
+    X: Array  #: (R, T, M, q)
+
+
+def curves(problem: Problem, draws: Draws, at: Array, trend: bool = True) -> tuple[Array, Array, Array, Array]:
     """Mean and variance of f, then of f', at internal times, for each draw: four arrays (S, M).
 
-    at: (M,), or (S, M) where each draw has times of its own. Where the curve has no rate, f' is NaN.
+    at: (M,), or (S, M) where each draw has times of its own. Without ``trend``, of what is left of f when the trend is
+    taken out. Where the curve has no rate, f' is NaN.
     """
-    at = np.atleast_2d(at)
-    order = np.argsort(at, axis=1, kind="stable")
-    ordered = np.take_along_axis(at, order, axis=1)
-    # What comes next needs all draws of a point together.
-    out = np.empty((4, at.shape[1], len(draws.tau)))
-    if problem.kernel.is_markov:
-        trend = [part.reshape(*at.shape, *part.shape[1:])
-                 for part in at_times(problem.kernel, problem.design, ordered.ravel())]  # fmt: skip
-
-        def one_part(part: slice) -> None:
-            for beside, *some in _double_precision(problem, draws, part):
-                _predict_draws(
-                    problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
-                    problem.factors, problem.rows, problem.design.prior, beside,
-                    *some, ordered, order, tuple(trend), out,
-                )  # fmt: skip
-
-        in_parts(len(draws.tau), one_part)
-    else:
-        taus = draws.tau.astype(float, copy=False)
-        for k in range(len(taus)):
-            kernel, y_sd = _dense_model(problem, draws, k)
-            own = k if len(at) > 1 else 0
-            out[:, order[own], k] = dense.predict_pointwise(kernel, taus[k], problem.y, y_sd, ordered[own])
-    return out[0].T, out[1].T, out[2].T, out[3].T
+    mean, var = _predicted(problem, draws, at, "whole" if trend else "without trend")
+    return mean[:, 0], var[:, 0], mean[:, 1], var[:, 1]
 
 
-def sample(problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """n joint draws of f and f' at internal times ``at``, each (n, M): one for each chosen draw of (tau, theta)."""
+def components(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array]:
+    """Mean and variance of the parts of f (``component_names``), for each draw: two arrays (S, parts, 2, M).
+
+    The last axis but one holds the value and the rate, NaN where there is none.
+    """
+    mean, var = (one.reshape(len(one), -1, 2, one.shape[2]) for one in _predicted(problem, draws, at, "all"))
+    return mean, var
+
+
+def component_names(kernel: Kernel) -> list[str]:
+    """What the parts of the curve are called; the numbers are those of the kernels' parameters."""
+    names = [type(term).__name__ for term in kernel.terms if isinstance(term, Stationary)]
+    if len(names) > 1:
+        names = [f"{name}_{number}" for number, name in enumerate(names, start=1)]
+    return [*names, "trend"] if kernel.trend else names
+
+
+def sample(
+    problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator, parts: Parts = "whole"
+) -> Array:
+    """n joint draws of f and f' at internal times ``at``, (n, 2, M): one for each chosen draw of (tau, theta).
+
+    With all parts, of the value and rate of each, (n, R, M); the dense engine leaves the rates NaN.
+    """
     again = n > len(draws.tau) or np.ptp(draws.weight) > 0.0
     which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=again)
     order = np.argsort(at, kind="stable")
-    curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
+    read = _readouts(problem, at[None, order], parts)
+    out = np.full((n, len(read.offset), len(at)), np.nan)
     if problem.kernel.is_markov:
-        trend, step = at_times(problem.kernel, problem.design, at[order]), max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+        step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
         for first in range(0, n, step):
             some = which[first : first + step]
             _sample_draws(
                 problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
                 problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, some),
-                draws.tau[some].astype(float), draws.phi[some], at[order], trend, rng,
-                curve[first : first + step], rates[first : first + step],
+                draws.tau[some].astype(float), draws.phi[some], at[order], read, rng, out[first : first + step],
             )  # fmt: skip
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
-            joint = dense.predict_joint if kernel.stationary.differentiable else dense.predict
-            mean, covariance = joint(kernel, draws.tau[d].astype(float), problem.y, y_sd, at[order])
+            data = (draws.tau[d].astype(float), problem.y, y_sd, at[order])
+            with_rates = parts == "whole" and kernel.stationary.differentiable
+            if with_rates:
+                mean, covariance = dense.predict_joint(kernel, *data)
+            else:
+                mean, covariance = dense.predict_parts(kernel, *data, _parts(kernel, parts))
             chosen = which == d
             drawn = mean + rng.standard_normal((chosen.sum(), len(mean))) @ _root(covariance).T
-            curve[chosen] = drawn[:, : len(at)]
-            rates[chosen] = drawn[:, len(at) :] if len(mean) > len(at) else np.nan
-    back = np.argsort(order, kind="stable")
-    return curve[:, back], rates[:, back]
+            out[chosen, :: 1 if with_rates else 2] = drawn.reshape(chosen.sum(), -1, len(at))
+    return out[..., np.argsort(order, kind="stable")]
 
 
 def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
@@ -132,6 +151,62 @@ def weighted_quantiles(values: Array, weight: Array, levels: tuple[float, ...] =
     total = np.cumsum(weight[order], axis=0)
     first = (total[None] < np.asarray(levels)[:, None, None]).sum(axis=1)
     return np.take_along_axis(ordered, np.minimum(first, len(values) - 1), axis=0)
+
+
+def _parts(kernel: Kernel, parts: Parts) -> list[tuple[Stationary, bool]]:
+    """A stationary kernel for each part, and whether the trend belongs to it."""
+    curve = kernel.stationary
+    if curve is None or parts == "whole":
+        return [(curve or dense.NoCurve(), parts != "without trend")]
+    if parts == "without trend":
+        return [(curve, False)]
+    terms = [(term, False) for term in kernel.terms if isinstance(term, Stationary)]
+    return [*terms, (dense.NoCurve(), True)] if kernel.trend else terms
+
+
+def _readouts(problem: Problem, at: Array, parts: Parts) -> Readouts:
+    """For sorted times ``at`` (T, M)."""
+    kernel = problem.kernel
+    offset, X, offset_rate, X_rate = (
+        one.reshape(*at.shape, *one.shape[1:]) for one in at_times(kernel, problem.design, at.ravel())
+    )
+    share = [with_trend for _, with_trend in _parts(kernel, parts)]
+    sizes = [STATES[type(block)] for block in problem.blocks] if kernel.is_markov else []
+    return Readouts(
+        np.cumsum([0, *(sizes if parts == "all" else [sum(sizes)])]),
+        np.concatenate([with_trend * np.stack([offset, offset_rate]) for with_trend in share]),
+        np.concatenate([with_trend * np.stack([X, X_rate]) for with_trend in share]),
+    )
+
+
+def _predicted(problem: Problem, draws: Draws, at: Array, parts: Parts) -> tuple[Array, Array]:
+    """Mean and variance of the value and the rate of each part, for each draw: two arrays (S, R, M)."""
+    at = np.atleast_2d(at)
+    order = np.argsort(at, axis=1, kind="stable")
+    ordered = np.take_along_axis(at, order, axis=1)
+    read = _readouts(problem, ordered, parts)
+    # What comes next needs all draws of a point together.
+    mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
+    if problem.kernel.is_markov:
+
+        def one_part(part: slice) -> None:
+            for beside, *some in _double_precision(problem, draws, part):
+                _predict_draws(
+                    problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
+                    problem.factors, problem.rows, problem.design.prior, beside,
+                    *some, ordered, order, read, mean, var,
+                )  # fmt: skip
+
+        in_parts(len(draws.tau), one_part)
+    else:
+        taus = draws.tau.astype(float, copy=False)
+        for k in range(len(taus)):
+            kernel, y_sd = _dense_model(problem, draws, k)
+            own = k if len(at) > 1 else 0
+            mean[:, order[own], k], var[:, order[own], k] = dense.predict_pointwise(
+                kernel, taus[k], problem.y, y_sd, ordered[own], _parts(kernel, parts)
+            )
+    return np.moveaxis(mean, 2, 0), np.moveaxis(var, 2, 0)
 
 
 def _double_precision(problem: Problem, draws: Draws, part: slice) -> Iterator[tuple[Any, Array, Array, int]]:
@@ -185,35 +260,33 @@ def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
 
 @njit(nogil=True, cache=True, **FAST)
 def _predict_draws(
-    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, first, at, order, trend, out
+    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, first, at, order, read, mean, var
 ):
-    """out (4, M, S): mean and variance of f and f' for draws taus and phis, the first of which is number ``first``.
+    """mean and var (R, M, S) of what is read out for draws taus and phis, the first of which is number ``first``.
 
-    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` says where each belongs in out.
+    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` says where each belongs in the output.
     """
-    offset, X, offset_rate, X_rate = trend
-    N, M, C = taus.shape[1], at.shape[1], len(columns)
+    N, M, C, R = taus.shape[1], at.shape[1], len(columns), len(read.offset)
     time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    means, covariances = np.empty((M, 2, C)), np.empty((M, 3))
+    H, means, variances = np.empty((R, len(dims))), np.empty((M, R, C)), np.empty((M, R))
     for s in range(len(taus)):
         own = first + s if len(at) > 1 else 0
         _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
         there = blocks_at(blocks, factors, phis[s], 0)
-        E = smooth(there, dims, columns, both, time, Z, y_var, at[own], means, covariances)
+        readouts(there, dims, read.edges, H)
+        E = smooth(there, dims, columns, both, time, Z, y_var, at[own], H, means, variances)
         _, root, whitened = integrate(E + trend_prior)
         for j in range(M):
-            for k in range(2):
-                mean = (offset[own, j] if k == 0 else offset_rate[own, j]) + means[j, k, 0]
-                var = covariances[j, 0 if k == 0 else 2]
+            for r in range(R):
+                m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
                 for a in range(C - 1):
                     spread = 0.0
                     for b in range(C - 1):
-                        left = (X[own, j, b] if k == 0 else X_rate[own, j, b]) - means[j, k, b + 1]
-                        spread += root[a, b] * left
-                    mean += spread * whitened[a]
-                    var += spread * spread
-                out[2 * k, order[own, j], first + s] = mean
-                out[2 * k + 1, order[own, j], first + s] = var
+                        spread += root[a, b] * (read.X[r, own, j, b] - means[j, r, b + 1])
+                    m += spread * whitened[a]
+                    v += spread * spread
+                mean[r, order[own, j], first + s] = m
+                var[r, order[own, j], first + s] = v
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -234,17 +307,15 @@ def _coefficients(blocks, dims, columns, factors, rows, trend_prior, beside, tau
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _sample_draws(
-    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, trend, rng, curve, rates
-):
-    """One joint draw of f and f' for each draw of (tau, phi), trend coefficients drawn as well."""
-    offset, X, offset_rate, X_rate = trend
-    N, M, C = taus.shape[1], len(at), len(columns)
+def _sample_draws(blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, read, rng, out):
+    """One joint draw (R, M) of what is read out for each draw of (tau, phi), trend coefficients drawn as well."""
+    N, M, C, R = taus.shape[1], len(at), len(columns), len(read.offset)
     time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
-    beta = np.empty(C - 1)
+    H, beta = np.empty((R, len(dims))), np.empty(C - 1)
     for s in range(len(taus)):
         _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
         there = blocks_at(blocks, factors, phis[s], 0)
+        readouts(there, dims, read.edges, H)
         _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
         _, root, whitened = integrate(E + trend_prior)
         draw(root, whitened, rng, beta)
@@ -252,13 +323,12 @@ def _sample_draws(
             z[p] = Z[p, 0]
             for c in range(C - 1):
                 z[p] -= beta[c] * Z[p, c + 1]
-        simulate(there, dims, both, time, z, y_var, at, rng, curve[s : s + 1], rates[s : s + 1])
-        for j in range(M):
-            curve[s, j] += offset[j]
-            rates[s, j] += offset_rate[j]
-            for c in range(C - 1):
-                curve[s, j] += beta[c] * X[j, c]
-                rates[s, j] += beta[c] * X_rate[j, c]
+        simulate(there, dims, both, time, z, y_var, at, H, rng, out[s : s + 1])
+        for r in range(R):
+            for j in range(M):
+                out[s, r, j] += read.offset[r, 0, j]
+                for c in range(C - 1):
+                    out[s, r, j] += beta[c] * read.X[r, 0, j, c]
 
 
 @njit(**INLINE)

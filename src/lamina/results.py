@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import __version__, axes, plots, report
+from . import __version__, axes, ensemble, plots, report
 from .dictionary import columns_text, rate_unit
 from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
+from .functionals import DRAWS, POINTS, events
 from .grid import default_times
 from .intervals import interval_rates
-from .shown import has_rate
+from .shown import has_parts, has_rate, has_trend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,8 @@ CHECKPOINT = "checkpoint.npz"
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
-FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", COLUMNS, "posterior.nc", *FIGURES,
-         "report.html", CHECKPOINT, RUN)  # fmt: skip
+FILES = ("curve.csv", "rate.csv", "components.csv", "inputs.csv", "theta.csv", "intervals.csv", "events.csv",
+         "ensemble.csv", COLUMNS, "posterior.nc", *FIGURES, "report.html", CHECKPOINT, RUN)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Asked:
     settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, as run.json tells them
     table: str = ""  #: name of the table or of the embedded record
     warnings: Sequence[str] = ()  #: beside those of the table
+    levels: Sequence[float] = ()  #: of the curve, and
+    rates: Sequence[float] = ()  #: of its rate forward in time: when each was first exceeded
+    extremes: bool = False  #: size and time of the maximum and the minimum
+    members: int = 0  #: of ensemble.csv; 0 for no such file
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
@@ -83,6 +88,11 @@ def write(
     if rates is not None:
         _csv(rates, folder / "intervals.csv")
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
+    found = _events(posterior, asked)
+    if len(found):
+        _csv(found, folder / "events.csv")
+    if asked.members:
+        ensemble.write(posterior, folder / "ensemble.csv", asked.members, asked.seed)
     write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
@@ -92,13 +102,13 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, **drawn_tables,
+        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, events=found, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
-    run["intervals"] = [] if rates is None else rates.to_dict("records")
+    run["intervals"], run["events"] = [] if rates is None else _plain_lines(rates), _plain_lines(found)
     write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
 
@@ -141,6 +151,38 @@ def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataF
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
+    if has_parts(posterior):
+        _csv(components_table(posterior, tables["curve"]["at"]), folder / "components.csv")
+
+
+def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
+    """The parts of the curve and their rates, forward in time, and both without the trend where there is a linear one.
+
+    Columns: component, quantity ("curve", "rate"), then those of ``Posterior.components``.
+    """
+    import pandas as pd
+
+    forward = axes.describe(posterior.record).time_sign
+    tables = []
+    for quantity in ("curve", "rate") if has_rate(posterior) else ("curve",):
+        table = posterior.components(at, rate=quantity == "rate")
+        if has_trend(posterior):
+            whole = posterior.rate if quantity == "rate" else posterior.curve
+            table = pd.concat([table, whole(at, trend=False).assign(component="without trend")], ignore_index=True)
+        table = forward_in_time(table, forward) if quantity == "rate" else table
+        table.insert(1, "quantity", quantity)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _events(posterior: Posterior, asked: Asked) -> pd.DataFrame:
+    draws = min(DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // (len(posterior.record) + POINTS)))
+    return events(posterior, asked.levels, asked.rates, asked.extremes, draws=draws, seed=asked.seed)
+
+
+def _plain_lines(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table for JSON, which has no NaN."""
+    return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:

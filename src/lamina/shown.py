@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .kernels import Linear, Stationary
 from .record import Record
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ def has_rate(posterior: Posterior) -> bool:
     """Whether the curve is differentiable."""
     curve = posterior.problem.kernel.stationary
     return curve is None or curve.differentiable
+
+
+def has_trend(posterior: Posterior) -> bool:
+    """Whether there is a linear trend below the curve."""
+    return any(isinstance(term, Linear) for term in posterior.problem.kernel.terms)
+
+
+def has_parts(posterior: Posterior) -> bool:
+    """Whether the curve has parts to be told apart: several kernels, or a linear trend."""
+    curves = [term for term in posterior.problem.kernel.terms if isinstance(term, Stationary)]
+    return len(curves) > 1 or has_trend(posterior)
 
 
 def evenly(n: int, most: int) -> Array:

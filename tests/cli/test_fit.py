@@ -196,6 +196,13 @@ def test_ctrl_c_writes_what_there_is(tmp_path, monkeypatch):
 
 
 BAD = {
+    "trend without error": (["core.csv", "--trend", "0.001", "0"], "its standard deviation above 0"),
+    "trend without level": (["core.csv", "--trend", "0.001", "0.1", "--mean", "zero"], "--mean zero leaves out"),
+    "trend of text": (["core.csv", "--trend", "fast", "0.1"], "--trend: 'fast' is not a number"),
+    "level of nothing": (["core.csv", "--exceeds", "nan"], "--exceeds: 'nan' is not a number"),
+    "rate of matern12": (["core.csv", "--kernel", "matern12", "--rate-exceeds", "1"], "the curve has no rate"),
+    "ensemble of gp": (["core.csv", "--method", "gp", "--ensemble", "9"], "takes the inputs as measured"),
+    "ensemble of none": (["core.csv", "--ensemble", "0"], "0 is not a whole number of at least 1"),
     "no such file": (["none.csv"], "none.csv: there is no such file"),
     "unknown kernel": (["core.csv", "--kernel", "matern72"], "there is no kernel 'matern72'; there are matern12"),
     "text in --at": (["core.csv", "--at", "0:x:10"], "--at: 'x' in '0:x:10' is not a number"),
@@ -225,6 +232,48 @@ BAD = {
     "unknown option": (["core.csv", "--fast"], "No such option"),
     "a name too long for a file": (["a" * 300], "the file cannot be read"),
 }
+
+
+def test_a_trend_of_known_rate_with_events_and_an_ensemble(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    asked = ["--exceeds", "-0.5", "--exceeds", "9", "--rate-exceeds", "0.0005", "--extremes", "--ensemble", "25"]
+    done = lamina("fit", table, "--out", out, "--trend", "0.001", "0.0001", *asked, "--at", "0:900:100")
+    assert done.exit_code == 0, done.output
+    new = {"components.csv", "events.csv", "ensemble.csv"}
+    assert set(os.listdir(out)) == WRITTEN | new
+    posterior = library.load(out / "posterior.nc")
+    # told forward in time on the command line, kept in ages inside
+    (term,) = [term for term in posterior.problem.kernel.trend if term.slope()]
+    assert (posterior.record.sign * term.mean, term.sd) == (-0.001, 0.0001)
+    assert "linear trend forward in time: 1.0" in done.stdout
+    parts = pd.read_csv(out / "components.csv")
+    assert set(parts["component"]) == {"Matern32", "trend", "without trend"}
+    rates = parts[parts["quantity"] == "rate"].pivot_table("mean", "at", "component")
+    whole = pd.read_csv(out / "rate.csv").set_index("at")["mean"]
+    assert (rates["trend"] + rates["without trend"]).to_numpy() == pytest.approx(whole.to_numpy(), rel=1e-6)
+    assert (rates["trend"] > 0.0).all()
+    curves = parts[parts["quantity"] == "curve"].pivot_table("mean", "at", "component")
+    whole = pd.read_csv(out / "curve.csv")["mean"].to_numpy()
+    assert (curves["trend"] + curves["Matern32"]).to_numpy() == pytest.approx(whole, abs=1e-8)
+    events = pd.read_csv(out / "events.csv")
+    assert events["event"].tolist() == ["first above"] * 3 + ["maximum"] * 2 + ["minimum"] * 2
+    assert events["p"][:2].tolist() == [1.0, 0.0]
+    assert 200 < events["q50"][0] < 700
+    run = json.loads((out / "run.json").read_text())
+    assert run["settings"]["trend"] == [0.001, 0.0001]
+    assert [one["p"] for one in run["events"]][:2] == [1.0, 0.0]
+    members = pd.read_csv(out / "ensemble.csv")
+    assert members.shape == (6, 26)
+    assert (np.diff(members.iloc[:, 1:], axis=0) > 0).all()
+    text = (out / "columns.txt").read_text()
+    assert "1 ... 25" in text
+    assert "components.csv: the parts" in text
+    report = (out / "report.html").read_text()
+    assert 'id="parts"' in report
+    assert 'id="events"' in report
+    again = lamina("fit", table, "--out", out, "--force", "--method", "gp", "--quiet")
+    assert again.exit_code == 0
+    assert not new & set(os.listdir(out))  # tables of the run before are gone
 
 
 @pytest.mark.parametrize(("arguments", "text"), BAD.values(), ids=BAD.keys())

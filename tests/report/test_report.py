@@ -192,6 +192,10 @@ def test_every_method_has_a_report_and_cites_its_sources(method):
         ({"kernel": lamina.Matern52()}, "order 5/2"),
         ({"kernel": lamina.Matern32() + lamina.Matern12()}, "the sum of a Matérn kernel of order 3/2 and a Matérn"),
         ({"mean": "linear"}, "an unknown level (flat prior, integrated out) plus an unknown linear trend"),
+        (
+            {"kernel": lamina.Matern32() + lamina.Constant() + lamina.Linear(mean=0.25, sd=0.05)},
+            "an unknown linear trend (normal prior, 0.250 ± 0.050, integrated out)",
+        ),
         ({"fixed": {"length": 2.5}}, "Kept fixed: length scale 2.50"),
         ({"priors": {"length": (3.0, 2.0)}}, "length scale: median 3.00, 68 % from 1.50 to 6.00"),
         ({"estimate": "y_scale"}, "errors of the outputs were taken as known up to a common factor"),
@@ -363,3 +367,27 @@ def test_an_estimate_has_no_interval(method):
     assert ("estimate, no interval" in section) == point
     assert ("±" in section) == (not point)
     assert ('<th class="number">95 %</th>' in section) == (not point)
+
+
+def test_parts_trend_and_events_are_told_where_there_are_any():
+    record = fits.record(order="decreasing", true=fits.TRUE[::-1], t_unit="ka BP", y_unit="m")
+    kernel = (
+        lamina.Matern52(4.0, 0.8) + lamina.Matern32(0.7, 0.3) + lamina.Constant() + lamina.Linear(mean=-0.2, sd=0.1)
+    )
+    posterior = fits.at_known(record, kernel)
+    facts = {"method": "gp", "seconds": 0.0, "objective": 0.0, "converged": True, "interrupted": False}
+    posterior = Posterior(posterior.problem, replace(posterior.draws, diagnostics=facts))
+    table = lamina.functionals.events(posterior, levels=[3.0, 99.0], rates=[0.1], with_extremes=True, draws=50)
+    page = report.html(posterior, events=table)
+    outline, figures = Outline(page), figures_of(page)
+    assert outline.ids == ["rate", "parts", *ORDER[1:5], "events", *ORDER[5:]]
+    names = {one["name"] for one in figures["figure-parts"]["data"] if "name" in one}
+    assert names == {"Matern52_1", "Matern32_2", "trend"}
+    rate = posterior.trend().set_index("term").loc["rate"]
+    said = words.with_range(-rate["mean"], -rate["q97.5"], -rate["q2.5"], "m/ka")
+    assert f"The linear trend forward in time is {said}" in outline.text.replace("\xa0", " ")
+    drawn = np.array(trace(figures["figure-rate-without-trend"], "mean")["y"], dtype=float)
+    at = np.array(trace(figures["figure-rate-without-trend"], "mean")["x"], dtype=float)
+    np.testing.assert_allclose(drawn, -posterior.rate(at, trend=False)["mean"], atol=1e-3)
+    for text in "curve first above 3 m", "curve first above 99 m", "rate first above 0.1 m/ka", "maximum of the curve":
+        assert text in outline.text

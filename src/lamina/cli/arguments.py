@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..axes import describe
 from ..errors import MethodError
-from ..fitting import METHODS
+from ..fitting import LEARN_INPUTS, METHODS
 from ..intervals import checked
 from ..kernels import (
+    Constant,
     Kernel,
+    Linear,
     Matern12,
     Matern32,
     Matern52,
@@ -20,6 +24,10 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
+
+if TYPE_CHECKING:
+    from ..record import Record
+    from ..results import Asked
 
 KERNELS: dict[str, type[Kernel]] = {
     "matern12": Matern12,
@@ -75,6 +83,34 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
         raise MethodError(f"--interval: {error}") from None
 
 
+def numbers(option: str, texts: Sequence[str] | None) -> list[float]:
+    """Texts as finite numbers. Raises MethodError for one that is none."""
+    return [_number(option, text, text) for text in texts or []]
+
+
+def with_trend(kernel: Kernel, trend: Sequence[float], settings: dict[str, Any], record: Record) -> Kernel:
+    """The kernel with a level and a linear trend whose rate, given forward in time, has a prior: mean and sd."""
+    if not trend:
+        return kernel
+    rate, rate_sd = trend
+    if settings["mean"] == "zero":
+        raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
+    if rate_sd <= 0.0:
+        raise MethodError(
+            f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
+            f"{rate_sd:g}. A trend of unknown rate is --mean linear."
+        )
+    return kernel + Constant() + Linear(mean=describe(record).time_sign * rate, sd=rate_sd)
+
+
+def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
+    """Raise MethodError for what could not be told after the fit."""
+    if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
+        raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
+    if asked.members and method not in LEARN_INPUTS:
+        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {', '.join(LEARN_INPUTS)}.")
+
+
 def check_method_takes(using: dict[str, Any]) -> None:
     """Raise MethodError for an option that was given, but that the method does not have."""
     method = str(using["method"])
@@ -105,5 +141,6 @@ def _number(option: str, part: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise MethodError(f"{option}: {part.strip()!r} in {text!r} is not a number.")
+        where = "" if part == text else f" in {text!r}"
+        raise MethodError(f"{option}: {part.strip()!r}{where} is not a number.")
     return value

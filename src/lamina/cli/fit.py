@@ -53,9 +53,14 @@ def fit(
     fitting: dict[str, Any],
     using: dict[str, Any],
     reading: dict[str, Any],
+    trend: given.Rate = None,
     out: Out = None,
     at: given.At = None,
     interval: given.Interval = None,
+    exceeds: given.Exceeds = None,
+    rate_exceeds: given.RateExceeds = None,
+    extremes: given.Extremes = False,
+    ensemble: given.Ensemble = None,
     force: given.Force = False,
     resume: Resume = False,
     quiet: given.Quiet = False,
@@ -65,24 +70,33 @@ def fit(
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import check_method_takes, intervals, times
+    from .arguments import check_asked, check_method_takes, intervals, numbers, times, with_trend
     from .arguments import kernel as by_name
 
     check_method_takes(using)
+    known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
         at=times(at),
         intervals=intervals(interval),
+        levels=numbers("--exceeds", exceeds),
+        rates=numbers("--rate-exceeds", rate_exceeds),
+        extremes=extremes,
+        members=ensemble or 0,
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
-        settings=settings,
+        settings=settings | ({"trend": known_rate} if known_rate else {}),
         table=table.name,
     )
-    model = settings | {"kernel": by_name(fitting["kernel"])}
+    kernel = by_name(fitting["kernel"])
+    check_asked(asked, kernel, settings["method"])
     began = time.perf_counter()
     understanding = read(table, options)
     timings = {"read": time.perf_counter() - began}
     folder = out or Path(f"{table.stem}-lamina")
+    model = settings | {"kernel": with_trend(kernel, known_rate, settings, understanding.record)}
+    if known_rate:
+        del model["mean"]  # the kernel has it
     if resume:
         model |= _resumed(folder, understanding, asked)
     prepare(understanding.record, seed=seed, **model)

@@ -157,6 +157,46 @@ Interval = Annotated[
     list[str] | None,
     typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
+Rate = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        "--trend",
+        metavar="RATE SD",
+        help="Linear trend of known rate and error, forward in time, in the units of rate.csv.",
+        rich_help_panel=MODEL,
+    ),
+]
+Exceeds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exceeds",
+        metavar="LEVEL",
+        help="When the curve first exceeded a level; may be repeated.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+RateExceeds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rate-exceeds",
+        metavar="RATE",
+        help="When the rate, in the units of rate.csv, first exceeded a value; may be repeated.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Extremes = Annotated[
+    bool, typer.Option("--extremes", help="Size and time of the curve's maximum and minimum.", rich_help_panel=OUTPUT)
+]
+Ensemble = Annotated[
+    int | None,
+    typer.Option(
+        "--ensemble",
+        parser=whole(1),
+        metavar="NUMBER",
+        help="Write so many joint draws of the inputs, row by member.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Overwrite another run, or write beside other files.", rich_help_panel=OUTPUT)
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import Linear
 from ..methods.crew import ESS, R_HAT
 from ..posterior import CONFLICT
 from ..shown import moved
@@ -75,6 +76,23 @@ def fastest(content: Content) -> list[str]:
     peak = ((mean - average).abs() / inside["sd"])[away].idxmax()
     said = with_range(mean[peak], low[peak], high[peak], axes.rate_unit)
     return [f"The rate stands out most around {when(content, inside['at'][peak])}: {said}."]
+
+
+def trend(content: Content) -> list[str]:
+    """The rate of the linear trend, and what was known of it before."""
+    axes, found = content.axes, content.trend.set_index("term")
+    if "rate" not in found.index:
+        return []
+    rate, factor = found.loc["rate"], axes.rate_factor
+    low, high = sorted((factor * rate["q2.5"], factor * rate["q97.5"]))
+    said = with_range(factor * rate["mean"], low, high, axes.rate_unit)
+    forward = " forward in time" if axes.backwards else ""
+    (term,) = (term for term in content.posterior.problem.kernel.trend if isinstance(term, Linear))
+    prior = "its prior is flat"
+    if np.isfinite(term.sd):
+        known = content.posterior.record.sign * factor * term.mean
+        prior = f"its prior was {with_sd(known, abs(factor) * term.sd)} {axes.rate_unit}".rstrip()
+    return [f"The linear trend{forward} is {said}; {prior}."]
 
 
 def inputs_in_words(content: Content) -> list[str]:

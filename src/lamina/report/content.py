@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import functionals
 from ..axes import Axes, describe
 from ..grid import default_times, input_means
 from ..intervals import interval_rates
 from ..prediction import weighted_quantiles
 from ..residuals import residuals
-from ..shown import drawn_rows, evenly, has_rate, moved
+from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,10 @@ class Content:
     whole: pd.DataFrame  #: the rate over the whole record, as shown
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
     asked: pd.DataFrame | None  #: curve and rate at the times asked for
+    parts: pd.DataFrame | None  #: ``Posterior.components``, where there is more than one part to tell
+    trend: pd.DataFrame  #: ``Posterior.trend``
+    without_trend: pd.DataFrame | None  #: the rate without the trend, where there are both
+    events: pd.DataFrame  #: ``lamina.functionals.events``
     lines: Sequence[int] | None  #: of the file, one per row of the record
     as_measured: bool  #: inputs were not inferred
 
@@ -87,6 +92,7 @@ def compute(
     rate_table: pd.DataFrame | None = None,
     interval_table: pd.DataFrame | None = None,
     seed: int = 0,
+    events: pd.DataFrame | None = None,
     at_tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> Content:
     """All numbers of a report; arguments as in ``lamina.report.html``."""
@@ -117,6 +123,10 @@ def compute(
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
         intervals=rates,
+        parts=posterior.components(curve["at"]) if has_parts(posterior) else None,
+        trend=posterior.trend(),
+        without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
+        events=functionals.events(posterior) if events is None else events,
         asked=None if at is None else _at_times(posterior, at, axes, at_tables),
         lines=None if understanding is None else understanding.lines,
         as_measured=posterior.as_measured,

@@ -57,9 +57,30 @@ def curve(content: Content) -> Figure:
     return _noted(figure, thinning(len(content.rows), len(record)))
 
 
-def rate(content: Content) -> Figure:
-    """The rate with its bands and the line at zero. Only where there is one."""
-    table, axes = content.rate, content.axes
+def parts(content: Content) -> Figure:
+    """The parts that the curve is the sum of, each with its 95 % band. Only where there are several."""
+    assert content.parts is not None
+    traces = []
+    for (name, table), colour in zip(content.parts.groupby("component", sort=False), GROUPS, strict=False):
+        at, lows, highs = (table[column].to_numpy() for column in ("at", "q2.5", "q97.5"))
+        there_and_back, edge = np.concatenate([at, at[::-1]]), np.concatenate([highs, lows[::-1]])
+        look: dict[str, Any] = {"fill": "toself", "fillcolor": f"{colour}-fill", "line": {"width": 0, "color": colour}}
+        look |= {"legendgroup": str(name), "showlegend": False, "hoverinfo": "skip"}
+        said = [
+            f"{safe(str(name))}<br>{safe(when(content, one))}<br>"
+            f"{safe(with_range(mean, low, high, content.posterior.record.y_unit))}"
+            for one, mean, low, high in zip(at, table["mean"], lows, highs, strict=True)
+        ]
+        told = {"hovertext": said, "hoverinfo": "text", "legendgroup": str(name), "name": safe(str(name))}
+        traces += [_line(there_and_back, edge, **look), _line(at, table["mean"], line={"color": colour}, **told)]
+    layout = _layout(content, content.axes.value)
+    layout["shapes"] = [_level(0.0)]
+    return {"data": traces, "layout": layout}
+
+
+def rate(content: Content, trend: bool = True) -> Figure:
+    """The rate, with or without the trend, with its bands and the line at zero. Only where there is one."""
+    table, axes = content.rate if trend else content.without_trend, content.axes
     assert table is not None
     factor = axes.rate_factor
     mean, sd = factor * table["mean"], abs(factor) * table["sd"]
