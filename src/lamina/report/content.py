@@ -14,7 +14,7 @@ from .. import functionals
 from ..axes import Axes, describe
 from ..grid import default_times, input_means
 from ..intervals import interval_rates
-from ..prediction import weighted_quantiles
+from ..mixtures import weighted_quantiles
 from ..residuals import residuals
 from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
 
