@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .agedepth import accumulation as pace_by_step
-from .prediction import weighted_quantiles
+from .mixtures import weighted_quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
