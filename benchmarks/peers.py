@@ -348,7 +348,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name, file in ((name, options.out / f"{name}.csv") for name in TABLES):
         if name not in options.only:
             if file.exists():
-                results[name] = pd.read_csv(file).fillna({"state": "", "version": ""})
+                texts = {"state": "str", "version": "str"}
+                results[name] = pd.read_csv(file, dtype=texts).fillna(dict.fromkeys(texts, ""))
             continue
         peers = (options.quick,) if name == "engines" else (options.quick, options.limit, python)
         results[name] = {"engines": engines, "samplers": samplers, "tools": tools}[name](*peers)

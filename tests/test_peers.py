@@ -70,7 +70,7 @@ def test_a_peer_that_is_missing_breaks_or_takes_too_long_is_a_result(script, tmp
 def test_the_quick_run_writes_tables_figures_and_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- peers -->\n<!-- /peers -->\nafter\n")
-    run = [sys.executable, SCRIPT, "--quick", "--limit", "200", "--out", tmp_path / "peers", "--markdown", page]
+    run = [sys.executable, SCRIPT, "--quick", "--limit", "600", "--out", tmp_path / "peers", "--markdown", page]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     for name in ("engines", "samplers", "tools"):
         table = pd.read_csv(tmp_path / "peers" / f"{name}.csv", keep_default_na=False)
