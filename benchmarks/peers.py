@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -83,13 +84,24 @@ def ask(script: str, name: str, core: Path, length: int, limit: float, python: s
         found = Path(folder) / "found.npz"
         command = [python, str(HERE / script), name, str(core), str(found), str(CHAINS), str(length)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=folder)
-        except subprocess.TimeoutExpired:
-            return {"state": f"not finished in {limit:.0f} s"}
+            process = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=folder,
+                start_new_session=True,
+            )
         except OSError as error:
             return {"state": why(error)}
-        if done.returncode:
-            return {"state": why(done.stderr)}
+        try:
+            said = process.communicate(timeout=limit)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with the processes of its chains, which would go on otherwise
+            process.communicate()
+            return {"state": f"not finished in {limit:.0f} s"}
+        if process.returncode:
+            return {"state": why(said)}
         with np.load(found) as answer:
             return {"state": "", **answer}
 
@@ -348,7 +360,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name, file in ((name, options.out / f"{name}.csv") for name in TABLES):
         if name not in options.only:
             if file.exists():
-                results[name] = pd.read_csv(file).fillna({"state": "", "version": ""})
+                texts = {"state": "str", "version": "str"}
+                results[name] = pd.read_csv(file, dtype=texts).fillna(dict.fromkeys(texts, ""))
             continue
         peers = (options.quick,) if name == "engines" else (options.quick, options.limit, python)
         results[name] = {"engines": engines, "samplers": samplers, "tools": tools}[name](*peers)

@@ -4,6 +4,7 @@ import os
 import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +67,28 @@ def test_a_peer_that_is_missing_breaks_or_takes_too_long_is_a_result(script, tmp
     assert script["why"]("Traceback\nModuleNotFoundError: No module named 'stratmc'\n") == "not installed"
 
 
+def test_a_peer_out_of_time_takes_its_own_processes_with_it(script, tmp_path, monkeypatch):
+    (tmp_path / "peer.py").write_text(
+        "import os, pathlib, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "pathlib.Path(sys.argv[2]).write_text(str(child.pid))\n"
+        "child.wait()\n"
+    )
+    pid = tmp_path / "pid"
+    monkeypatch.setitem(script["ask"].__globals__, "HERE", tmp_path)
+    assert script["ask"]("peer.py", "any", pid, 10, 5.0, sys.executable)["state"] == "not finished in 5 s"
+    child = Path("/proc") / pid.read_text() / "stat"
+    deadline = time.monotonic() + 10.0
+    while child.exists() and child.read_text().split()[2] != "Z" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
 @pytest.mark.slow
 def test_the_quick_run_writes_tables_figures_and_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- peers -->\n<!-- /peers -->\nafter\n")
-    run = [sys.executable, SCRIPT, "--quick", "--limit", "200", "--out", tmp_path / "peers", "--markdown", page]
+    run = [sys.executable, SCRIPT, "--quick", "--limit", "600", "--out", tmp_path / "peers", "--markdown", page]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     for name in ("engines", "samplers", "tools"):
         table = pd.read_csv(tmp_path / "peers" / f"{name}.csv", keep_default_na=False)
