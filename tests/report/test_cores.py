@@ -13,7 +13,7 @@ N = len(fits.TRUE)
 @pytest.fixture(scope="module")
 def page():
     record = fits.record(
-        y_sd=np.where(np.arange(N) == 3, np.inf, 0.1),
+        y_sd=np.where(np.isin(np.arange(N), [3, 8]), np.inf, 0.1),
         t_sd=np.where(np.arange(N) == 4, np.inf, 0.3),
         sequence=["<a>"] * 5 + ["b"] * 5,
         dates=[StudentT(0.3, 0.2), Uniform(0.7, 1.6), *[None] * 8],

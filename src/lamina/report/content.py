@@ -60,7 +60,7 @@ class Content:
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
     inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
-    residuals: pd.DataFrame  #: of these rows
+    residuals: pd.DataFrame  #: of these rows, without limits
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
