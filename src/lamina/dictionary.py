@@ -140,9 +140,9 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
         "sequence": ("core or section that the row belongs to; empty for none", ""),
         "label": ("name of the row", ""),
         "t": (f"reported input, {record.t_name}", time),
-        "t_sd": ("its standard deviation (1 sigma), 0 for exact", step),
+        "t_sd": ("its standard deviation (1 sigma), 0 for exact, inf for a row without a date", step),
         "y": (f"measured output, {record.y_name}", value),
-        "y_sd": ("its standard deviation (1 sigma)", value),
+        "y_sd": ("its standard deviation (1 sigma), inf for a row without a value", value),
         "mean": (f"mean of the {what}", unit),
         "sd": (f"standard deviation (1 sigma) of the {what}", step if file == "inputs.csv" else unit),
     }

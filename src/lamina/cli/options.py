@@ -57,7 +57,7 @@ class Scale(StrEnum):
 class Kind(StrEnum):
     """How the errors of the input are read."""
 
-    split = "split"
+    two_sided = "split"
     uniform = "uniform"
     student = "student"
     normal = "normal"

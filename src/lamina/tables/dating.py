@@ -35,7 +35,7 @@ def read_inputs(
         raw = ~_blank(grid, columns.radiocarbon[0].index)
     by_radiocarbon = empty & raw
     absent = by_radiocarbon | (empty & options.incomplete)
-    t, errors = _with_calendar(grid, columns, scale, comma, absent, options, notes, faults)
+    t, errors = _with_calendar(grid, columns, scale, comma, empty, absent, options, notes, faults)
     t_sd = np.where(absent, np.inf, errors.sd)
     dates: list[Date | None] = _kinds(grid, columns, t, errors, absent, options, notes, faults)
     if by_radiocarbon.any():
@@ -54,7 +54,7 @@ def note_absent(grid: Grid, absent: NDArray[np.bool_], what: str, notes: Notes) 
     """Say which rows have no date or no value."""
     if absent.any():
         lines = name_lines([grid.lines[i] for i in np.flatnonzero(absent)])
-        notes.fact(f"without a {what}", f"{np.count_nonzero(absent)} rows ({lines})", "their cell is empty")
+        notes.fact(f"without a {what}", lines, "the cell is empty")
 
 
 def _blank(grid: Grid, index: int) -> NDArray[np.bool_]:
@@ -73,12 +73,13 @@ def _with_calendar(
     columns: Columns,
     scale: str | None,
     comma: bool,
+    empty: NDArray[np.bool_],
     absent: NDArray[np.bool_],
     options: Options,
     notes: Notes,
     faults: Faults,
 ) -> tuple[NDArray[np.float64], Errors]:
-    """Calendar ages and their errors; NaN where there are none."""
+    """Calendar ages and their errors; NaN where there are none. Not all that are empty may be absent."""
     if columns.t.index != MADE:
         t = values(grid, columns.t, comma, "input", faults, blank=absent)
     elif columns.t_errors:
@@ -92,7 +93,7 @@ def _with_calendar(
     if absent.all() or (columns.t.index == MADE and not columns.t_errors):
         return t, Errors(np.full(t.size, np.nan))
     return t, standard_deviations(
-        grid, "t", columns.t, t, columns.t_errors, options, comma, notes, faults, absent=absent
+        grid, "t", columns.t, t, columns.t_errors, options, comma, notes, faults, absent=empty
     )
 
 

@@ -155,9 +155,10 @@ def _numbers(
     comma = decimal_comma(grid, numeric)
     faults = Faults()
     inputs = read_inputs(grid, columns, scale, comma, options, notes, faults)
-    absent = np.array([options.incomplete and is_blank(cell) for cell in grid.column(columns.y)])
+    empty = np.array([is_blank(cell) for cell in grid.column(columns.y)])
+    absent = empty & options.incomplete
     y = values(grid, columns.y, comma, "output", faults, blank=absent)
-    errors = standard_deviations(grid, "y", columns.y, y, columns.y_errors, options, comma, notes, faults, absent)
+    errors = standard_deviations(grid, "y", columns.y, y, columns.y_errors, options, comma, notes, faults, empty)
     note_absent(grid, np.isinf(inputs.t_sd), "date", notes)
     note_absent(grid, absent, "value", notes)
     labels = label_rows(grid, columns, options, notes)
