@@ -12,6 +12,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,8 +95,10 @@ def batch(
             found[name] = _failed(name, given)
             continue
         task = _task(name, given, seed, options, at, pairs, figures)
+        named = nullcontext() if task.understanding is None else task.understanding.naming_lines()
         try:
-            prepare(task.record, seed=seed, **options)
+            with named:
+                prepare(task.record, seed=seed, **options)
         except LaminaError as error:
             refused.append(error)
             found[name] = _failed(name, error)

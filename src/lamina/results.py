@@ -35,9 +35,11 @@ MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
 #: Tables that a run has only where they are asked for, or where the model has them.
-OPTIONAL = ("rate.csv", "components.csv", "intervals.csv", "events.csv", "ensemble.csv")
+OPTIONAL = ("rate.csv", "components.csv", "offsets.csv", "intervals.csv", "events.csv", "ensemble.csv")
 #: What ``lamina agedepth`` writes in their place.
 AGES = ("ages.csv", "age-depth.png", "age-depth.pdf", "age-depth.svg")
+#: On which side of its value a row has the curve.
+_LIMITS = {1: "above", -1: "below", 0: ""}
 FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, *AGES, COLUMNS, "posterior.nc", *FIGURES, "report.html",
          CHECKPOINT, RUN)  # fmt: skip
 
@@ -156,6 +158,8 @@ def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataF
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
+    if posterior.problem.offsets is not None:
+        _csv(posterior.offsets(), folder / "offsets.csv")
     if has_parts(posterior):
         _csv(components_table(posterior, tables["curve"]["at"]), folder / "components.csv")
 
@@ -214,10 +218,19 @@ def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
 
 
 def inputs_table(posterior: Posterior, understanding: Understanding | None = None) -> pd.DataFrame:
-    """The inputs in the order of the user's file, with its lines, labels, sequences and outputs."""
+    """The inputs in the order of the user's file, with its lines, labels, sequences and outputs.
+
+    Depths, ties, limits and the probability of being an outlier are there where the record or the fit has them.
+    """
     table, record = posterior.inputs(), posterior.record
     table["y"], table["y_sd"] = record.y, record.y_sd
-    for name in "label", "sequence":
+    if record.limit is not None:
+        table["limit"] = [_LIMITS[side] for side in record.limit.tolist()]
+    if posterior.problem.outliers is not None:
+        table["outlier"] = posterior.outliers().to_numpy()
+    if record.depth is not None:
+        table.insert(0, "depth", record.depth)
+    for name in "tie", "label", "sequence":
         values = getattr(record, name)
         if values is not None:
             table.insert(0, name, ["" if value is None else str(value) for value in values])

@@ -49,8 +49,9 @@ def compare(
     model = fitting | {"kernel": by_name(fitting["kernel"])}
     understanding = read(table, options)
     folder = out or Path(f"{table.stem}-compared")
-    for name in names:
-        prepare(understanding.record, name, **model)
+    with understanding.naming_lines():
+        for name in names:
+            prepare(understanding.record, name, **model)
     there = those_there(folder, ("compare.csv", "curves.csv", "compare.png", "columns.txt"))
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")

@@ -99,7 +99,8 @@ def fit(
         del model["mean"]  # the kernel has it
     if resume:
         model |= _resumed(folder, understanding, asked)
-    prepare(understanding.record, seed=seed, **model)
+    with understanding.naming_lines():
+        prepare(understanding.record, seed=seed, **model)
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
