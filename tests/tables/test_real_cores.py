@@ -193,7 +193,8 @@ def test_radiocarbon_on_another_scale_and_curve(table):
 
 
 def test_each_row_may_have_its_curve_and_reservoir(table):
-    content = "depth,14C age,14C error,curve,delta_r,delta_r_error,rsl,rsl_sd\n1,400,30,,,,1,1\n2,1200,30,marine20,80,25,1,1\n"
+    header = "depth,14C age,14C error,curve,delta_r,delta_r_error,rsl,rsl_sd"
+    content = f"{header}\n1,400,30,,,,1,1\n2,1200,30,marine20,80,25,1,1\n"
     understood = read(table(content))
     assert understood.record.dates == (Radiocarbon(400, 30), Radiocarbon(1200, 30, "Marine20", 80, 25))
     assert not any(fact.what == "not used" for fact in understood.facts)
