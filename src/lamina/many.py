@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
 #: Options of ``fit`` that take a number of cores: in a batch, the cores are for other records.
-ON_ONE_CORE = ("mcmc", "npv", "nuts")
+ON_ONE_CORE = ("mcmc", "npv", "nuts", "ensemble")
 
 
 @dataclass(frozen=True)
