@@ -51,6 +51,7 @@ def fit(
     fitting: dict[str, Any],
     using: dict[str, Any],
     reading: dict[str, Any],
+    ages: given.Ages = None,
     out: Out = None,
     at: given.At = None,
     interval: given.Interval = None,
@@ -63,9 +64,11 @@ def fit(
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import check_method_takes, intervals, times
+    from .arguments import check_method_takes, intervals, members_of, times, with_ages
     from .arguments import kernel as by_name
 
+    if ages is not None:
+        using, reading = with_ages(using, reading)
     check_method_takes(using)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
@@ -73,7 +76,7 @@ def fit(
         intervals=intervals(interval),
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
-        settings=settings,
+        settings=settings | ({} if ages is None else {"ages": ages.name}),
         table=table.name,
     )
     model = settings | {"kernel": by_name(fitting["kernel"])}
@@ -81,6 +84,8 @@ def fit(
     understanding = read(table, options)
     timings = {"read": time.perf_counter() - began}
     folder = out or Path(f"{table.stem}-lamina")
+    if ages is not None:
+        model["members"] = members_of(ages, understanding)
     if resume:
         model |= _resumed(folder, understanding, asked)
     prepare(understanding.record, seed=seed, **model)
@@ -165,7 +170,8 @@ def run(
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
         warnings.simplefilter("ignore", NotConverged)
-        watched: dict[str, Any] = {"progress": progress} if model.get("method", "mcmc") == "mcmc" else {}
+        chains = model.get("method", "mcmc") in ("mcmc", "ensemble")
+        watched: dict[str, Any] = {"progress": progress} if chains else {}
         posterior = fit_record(record, seed=asked.seed, **model, **watched)
     timings["fit"] = time.perf_counter() - began
     if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and watched:

@@ -73,7 +73,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
     if len(grid.cells) < _FEWEST_ROWS:
         raise problem(grid.path, "there is only one row to use", "give two rows or more", grid.lines[0])
     scale, t_unit = find_scale(grid, columns.t, columns.t_errors, options, notes)
-    measured, arranged = _numbers(grid, columns, scale, options, notes)
+    measured, depth, arranged = _numbers(grid, columns, scale, options, notes)
     if scale is None:
         t_unit = unit_along(columns.t, t_unit, arranged, notes)
     record = _record(grid, columns, measured, arranged, t_unit)
@@ -88,6 +88,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
         scale=scale,
         facts=tuple(notes.facts),
         warnings=tuple(notes.warnings),
+        depth=None if depth is None else depth[arranged.rows],
     )
 
 
@@ -114,8 +115,8 @@ def _note_columns(grid: Grid, columns: Columns, options: Options, notes: Notes) 
 
 def _numbers(
     grid: Grid, columns: Columns, scale: str | None, options: Options, notes: Notes
-) -> tuple[tuple[NDArray[np.float64], ...], Arrangement]:
-    """(t, t_sd, y, y_sd) in the order of the grid, and how to arrange its rows."""
+) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64] | None, Arrangement]:
+    """(t, t_sd, y, y_sd) and the depth, if there is one, in the order of the grid, and how to arrange its rows."""
     numeric = [columns.t, *columns.t_errors, columns.y, *columns.y_errors, *columns.depth_limits]
     numeric += [h for h in (columns.depth, columns.height, columns.position) if h is not None]
     comma = decimal_comma(grid, numeric)
@@ -127,11 +128,14 @@ def _numbers(
     y_sd = standard_deviations(grid, "y", columns.y, y, columns.y_errors, options, comma, notes, faults)
     labels = label_rows(grid, columns, options, notes)
     key = find_key(grid, columns, comma, options, notes, faults)
+    # A depth that cannot be read is a fault only where it is the key.
+    places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
+    depths = [values(grid, header, comma, "depth", Faults(), blank=True) for header in places]
     faults.refuse(grid.path)
     for header in numeric:
         note_codes(grid, header, notes)
     arranged = arrange(grid, columns, labels, key, t, scale, comma, options, notes)
-    return (t, t_sd, y, y_sd), arranged
+    return (t, t_sd, y, y_sd), np.mean(depths, axis=0) if depths else None, arranged
 
 
 def _record(
