@@ -8,6 +8,8 @@ from functools import cache
 import numpy as np
 
 import lamina
+from lamina.methods.draws import Draws
+from lamina.problem import pose
 
 #: Those that take any record; "ensemble" needs the ages of each one, and has its own tests.
 METHODS = ("gp", "nigp", "npv", "mcmc", "nuts")
@@ -52,3 +54,10 @@ def quietly(*args, **options) -> lamina.Posterior:
 def posterior(method: str) -> lamina.Posterior:
     """The record fitted by one method."""
     return quietly(record(), method, seed=1, **OPTIONS[method])
+
+
+def at_known(record: lamina.Record, kernel: lamina.kernels.Kernel, mean: str | None = None) -> lamina.Posterior:
+    """What is found where the inputs are as measured and the kernel as given: nothing is fitted."""
+    problem = pose(record, kernel, mean=mean, fixed=dict(zip(kernel.names, np.exp(kernel.theta), strict=True)))
+    draws = Draws.equal(problem.to_internal(record.t)[None], problem.start[None], diagnostics={"method": "mcmc"})
+    return lamina.Posterior(problem, draws)

@@ -372,7 +372,7 @@ def test_the_gradient_in_the_output_variances_agrees_with_differences(curve, tre
 
 def test_prediction_point_by_point_is_the_diagonal_of_the_joint_one(curve, trend):
     kernel, (tau, y, y_sd) = with_trend(curve, trend), problem()
-    mean, var, rate, rate_var = dense.predict_pointwise(kernel, tau, y, y_sd, AT)
+    (mean, rate), (var, rate_var) = dense.predict_pointwise(kernel, tau, y, y_sd, AT, [(kernel.stationary, True)])
     expected, covariance = dense.predict(kernel, tau, y, y_sd, AT)
     assert_close(mean, expected, 1e-12)
     assert_close(var, np.diag(covariance), 1e-10)

@@ -1,14 +1,17 @@
 """Many records: names that are safe, workers that die, and a cluster."""
 
+import errno
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lamina
-from lamina import parallel
+from lamina import many, parallel
 from lamina.many import fingerprint, safe_names
 
 
@@ -51,6 +54,80 @@ def test_records_of_python_and_an_error_among_them(tmp_path):
     assert "too few" in found["error"][1]
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert not (tmp_path / "few").exists()
+
+
+def test_an_option_that_no_record_can_have_is_an_error_and_nothing_is_written(tmp_path):
+    with pytest.raises(lamina.MethodError, match="has no option 'chains'"):
+        lamina.batch({"a": record(0), "b": record(1)}, tmp_path / "out", method="gp", chains=4, workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_one_record_cannot_have_stops_no_other(tmp_path):
+    t = [0.0, 1.0, 1.0, 2.0, 3.0]
+    equal = lamina.Record(t=t, t_sd=0.0, y=np.sin(t), y_sd=0.1)
+    found = lamina.batch({"a": record(0), "equal": equal}, tmp_path, method="npv", gaps="log-uniform", workers=1)
+    assert found["state"].tolist()[1] == "failed"
+    assert "gap of zero" in found["error"][1]
+    assert (tmp_path / "a" / "run.json").is_file()
+
+
+def test_files_of_an_earlier_run_do_not_stay(tmp_path):
+    lamina.batch({"a": record(0)}, tmp_path, method="gp", figures=True, intervals=[(1.0, 3.0)], workers=1)
+    (tmp_path / "a" / "checkpoint.npz").write_text("of a run before")
+    lamina.batch({"a": record(0)}, tmp_path, method="gp", kernel=lamina.Matern12(), workers=1)
+    assert not {"figure.png", "intervals.csv", "rate.csv", "checkpoint.npz"} & set(os.listdir(tmp_path / "a"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"at": [1.0, 2.0]}, {"intervals": [(1.0, 3.0)]}, {"figures": True}, {"seed": 1}, {"kernel": lamina.Matern52()}],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_resume_that_asks_for_something_else_does_it_again(tmp_path, other):
+    def run(**more):
+        lamina.batch({"a": record()}, tmp_path, method="gp", workers=1, resume=True, **more)
+        return (tmp_path / "a" / "run.json").stat().st_mtime_ns
+
+    first = run()
+    assert run() == first
+    second = run(**other)
+    assert second > first
+    assert run(**other) == second
+
+
+def test_a_full_disk_stops_the_batch_and_leaves_what_is_finished(tmp_path, monkeypatch):
+    write_bytes, records = Path.write_bytes, {name: record(k) for k, name in enumerate("abc")}
+
+    def full(path, data):
+        if path.parent == tmp_path / "b" and "report" in path.name:
+            write_bytes(path, data[:100])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write_bytes(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(lamina.files.WriteError, match=r"report\.html: No space left on device.*--resume"):
+        lamina.batch(records, tmp_path, method="gp", workers=1)
+    assert not (tmp_path / "b" / "run.json").exists()
+    assert not [path for path in tmp_path.rglob("*") if "part" in path.name]
+    before = (tmp_path / "a" / "run.json").stat().st_mtime_ns
+    monkeypatch.undo()
+    found = lamina.batch(records, tmp_path, method="gp", workers=1, resume=True)
+    assert (found["state"] == "converged").all()
+    assert (tmp_path / "a" / "run.json").stat().st_mtime_ns == before
+
+
+def test_a_worker_whose_disk_is_full_fails_its_record_and_says_why(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(lamina.files.WriteError, match="summary"):  # which has no room either
+        lamina.batch({"a": record()}, tmp_path, method="gp", workers=1)
+    monkeypatch.undo()
+    task = many._task("a", record(), 0, {"method": "gp"}, None, [], False)
+    monkeypatch.setattr(Path, "write_text", full)
+    [(_, error)] = parallel.local(many.fit_one, [task], workers=1)
+    assert "No space left on device" in str(error)
 
 
 def square(x):
@@ -131,6 +208,39 @@ def test_a_dask_cluster_gives_the_same_results_to_the_bit_and_survives_a_death(t
         assert files(tmp_path / "here" / name) == files(tmp_path / "there" / name)
 
 
+#: A Dask worker in an environment that has no lamina.
+STRANGER = """
+import asyncio, importlib.metadata as metadata, sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "lamina":
+            raise ModuleNotFoundError(name)
+def version(name, known=metadata.version):
+    if name == "lamina":
+        raise metadata.PackageNotFoundError(name)
+    return known(name)
+sys.meta_path.insert(0, Without())
+metadata.version = version
+from distributed import Worker
+async def work():
+    await (await Worker(sys.argv[1], nthreads=1, dashboard=False)).finished()
+asyncio.run(work())
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_without_lamina_is_named(cluster):
+    with cluster.get_client() as client:
+        stranger = subprocess.Popen([sys.executable, "-c", STRANGER, cluster.scheduler_address])
+        try:
+            client.wait_for_workers(3, timeout=60)
+            with pytest.raises(parallel.ClusterError, match=r"the Dask worker tcp://\S+ has no lamina; install lamina"):
+                list(parallel.on_dask(square, [1], cluster.scheduler_address))
+        finally:
+            stranger.kill()
+            stranger.wait()
+
+
 @pytest.mark.slow
 def test_a_piece_of_work_that_kills_dask_workers_is_told(tmp_path, cluster):
     [(k, error)] = parallel.on_dask(stumble, [(tmp_path / "died", -1)], cluster.scheduler_address)
@@ -139,8 +249,6 @@ def test_a_piece_of_work_that_kills_dask_workers_is_told(tmp_path, cluster):
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(lamina.MissingExtraError, match=r"pip install .lamina\[dask\]"):
         list(parallel.on_dask(square, [1], "tcp://127.0.0.1:1"))

@@ -76,11 +76,11 @@ def test_joint_draws_are_drawn(ax):
 
 
 def test_boxes_hold_two_standard_deviations():
-    record = fits.record(t_sd=0.3)
-    left, right, low, high = boxes(record, np.arange(10))
+    record = fits.posterior("gp").record
+    left, right, low, high = boxes(fits.posterior("gp"), np.arange(10))
     np.testing.assert_allclose([left, right], [record.t - 0.6, record.t + 0.6])
     np.testing.assert_allclose([low, high], [record.y - 2 * record.y_sd, record.y + 2 * record.y_sd])
-    exact = boxes(fits.record(t_sd=0.0), np.arange(10))
+    exact = boxes(fits.quietly(fits.record(t_sd=0.0), "gp", starts=1), np.arange(10))
     assert (exact[1] > exact[0]).all()
 
 
@@ -231,12 +231,12 @@ def test_a_date_in_conflict_is_drawn_whole(unit, far):
 
 
 def test_the_time_axis_holds_curve_and_boxes_but_not_those_of_rows_without_a_date():
-    record = fits.record()
-    low, high = time_range(record, AT)
+    record = fits.posterior("gp").record
+    low, high = time_range(fits.posterior("gp"), AT)
     assert low <= min(AT[0], (record.t - 2 * record.t_sd).min())
     assert high >= max(AT[-1], (record.t + 2 * record.t_sd).max())
     undated = lamina.Record(t=record.t, t_sd=[1e6] + [0.3] * 9, y=record.y, y_sd=0.1)
-    assert np.ptp(time_range(undated, AT)) < 1.3 * np.ptp(AT)
+    assert np.ptp(time_range(fits.quietly(undated, "gp", starts=1), AT)) < 1.3 * np.ptp(AT)
 
 
 def test_compared_fits_are_drawn_in_one_figure():

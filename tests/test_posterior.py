@@ -12,8 +12,9 @@ from scipy.stats import norm
 import lamina
 from lamina import dense, fitting, posterior
 from lamina.methods.draws import Draws
+from lamina.mixtures import LEVELS, mixture_quantiles
 from lamina.posterior import Posterior
-from lamina.prediction import LEVELS, mixture_quantiles
+from lamina.prediction import curves
 from lamina.problem import pose
 
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
@@ -230,6 +231,44 @@ def test_mixture_quantiles_are_roots_of_the_distribution_function(rng):
             assert found[j, k] == pytest.approx(brentq(excess, -30.0, 30.0, xtol=1e-12), abs=1e-5)
 
 
+@pytest.mark.parametrize("points", [1, 31, 70])
+def test_mixture_quantiles_are_the_same_on_any_number_of_cores(rng, monkeypatch, points):
+    mean, sd = np.cumsum(rng.standard_normal((40, points)), axis=1), rng.uniform(0.1, 1.0, (40, points))
+    found = []
+    for cores in 1, 2, 5:
+        monkeypatch.setattr("lamina.cores.available_cores", lambda cores=cores: cores)
+        found.append(mixture_quantiles(mean, sd, np.full(40, 1 / 40)))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_many_times_in_parts_are_as_all_at_once(monkeypatch):
+    posterior, at = fits.posterior("mcmc"), np.linspace(-1.0, 11.0, 57)[::-1]
+    whole = posterior.curve_and_rate(at)
+    monkeypatch.setattr("lamina.posterior.NUMBERS_AT_ONCE", 20 * len(posterior._thinned().tau))
+    for one, parts in zip(whole, posterior.curve_and_rate(at), strict=True):
+        pd.testing.assert_frame_equal(one, parts, rtol=1e-9)
+
+
+def test_draws_in_parts_are_as_all_at_once(monkeypatch):
+    posterior, at = fits.posterior("mcmc"), np.linspace(0.0, 9.0, 7)
+    curves, table = posterior.sample_curves(at, n=50), posterior.curve(at)
+    monkeypatch.setattr("lamina.prediction.NUMBERS_AT_ONCE", 3 * len(posterior.record))
+    np.testing.assert_array_equal(posterior.sample_curves(at, n=50), curves)
+    pd.testing.assert_frame_equal(posterior.curve(at), table)
+
+
+def test_each_draw_may_have_times_of_its_own():
+    posterior = fits.posterior("mcmc")
+    draws, at = posterior._thinned(), np.array([[3.0, 1.0, 2.0], [5.0, 0.0, 9.0]])
+    two = Draws(draws.tau[:2], draws.phi[:2], np.full(2, 0.5))
+    together = curves(posterior.problem, two, at)
+    for k in range(2):
+        one = Draws(draws.tau[k : k + 1], draws.phi[k : k + 1], np.ones(1))
+        for all_of_it, part in zip(together, curves(posterior.problem, one, at[k]), strict=True):
+            np.testing.assert_array_equal(all_of_it[k], part[0])
+
+
 def test_quantiles_of_one_component_are_those_of_a_normal():
     found = mixture_quantiles(np.array([[2.0, -1e6]]), np.array([[0.5, 1e-3]]), np.ones(1))
     np.testing.assert_allclose(found[0], norm.ppf(LEVELS, 2.0, 0.5), rtol=1e-6)
@@ -255,6 +294,17 @@ def test_draws_in_single_precision_give_the_same_answer():
     np.testing.assert_allclose(single.curve(AT)["mean"], found.curve(AT)["mean"], rtol=1e-4)
     np.testing.assert_allclose(single.sample_curves(AT, 5), found.sample_curves(AT, 5), rtol=1e-3)
     np.testing.assert_allclose(single.inputs()["mean"], found.inputs()["mean"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["gp", "nigp"])
+def test_inputs_that_no_method_inferred_are_as_uncertain_as_reported(method):
+    found = fits.posterior(method).inputs()
+    np.testing.assert_allclose(found["mean"], found["t"])
+    np.testing.assert_array_equal(found["sd"], found["t_sd"])
+    np.testing.assert_allclose(found["q97.5"] - found["t"], 1.959964 * found["t_sd"], rtol=1e-6)
+    exact = lamina.fit(fits.record(t_sd=0.0), method).inputs()
+    assert (exact[["sd", "t_sd"]] == 0.0).all(axis=None)
+    assert exact["q2.5"].tolist() == exact["t"].tolist()
 
 
 def test_inputs_of_long_records_are_summed_up_in_parts(monkeypatch):

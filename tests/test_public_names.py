@@ -35,6 +35,7 @@ NAMES = [
     "dates",
     "dense",
     "fit",
+    "functionals",
     "gaps",
     "interval_rates",
     "kernels",

@@ -79,19 +79,19 @@ def test_labels_sequences_names_and_units_come_back(tmp_path):
         y_name="δ18O",
         y_unit="‰",
     )
-    found = Posterior(replace(fits.posterior("gp").problem, record=record), fits.posterior("gp").draws)
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
     assert again(found, tmp_path / "fit.nc").record == record
 
 
 def test_labels_of_other_kinds_come_back_as_text(tmp_path):
     record = fits.record(label=[("core", k) for k in range(10)])
-    found = Posterior(replace(fits.posterior("gp").problem, record=record), fits.posterior("gp").draws)
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
     assert again(found, tmp_path / "fit.nc").record.label[1] == "('core', 1)"
 
 
 def test_long_labels_find_room(tmp_path):
     record = fits.record(label=["x" * 20_000] * 10)
-    found = Posterior(replace(fits.posterior("gp").problem, record=record), fits.posterior("gp").draws)
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
     assert again(found, tmp_path / "fit.nc").record == record
 
 
@@ -158,3 +158,25 @@ def test_a_truncated_file_is_refused(tmp_path):
     (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(lamina.StorageError):
         lamina.load(tmp_path / "cut.nc")
+
+
+def test_everything_a_real_core_holds_comes_back(tmp_path):
+    from lamina.dates import SplitNormal, Tabulated, Uniform
+
+    n = len(fits.TRUE)
+    kinds = [SplitNormal(0.3, 0.1, 0.4), Uniform(0.8, 1.5), None, Tabulated([2.0, 3.0, 4.0], [0.1, 1.0, 0.2])]
+    record = fits.record(
+        y_sd=np.where(np.arange(n) == 5, np.inf, 0.1),
+        dates=kinds + [None] * (n - 4),
+        depth=[0.0, 1.0, 2.0, 2.5, 4.0, 5.0, 5.0, 6.0, 6.0, 9.0],
+        tie=[None] * 5 + ["x", "x"] + [None] * 3,
+        hiatus=np.arange(n) == 2,
+        least_gap=0.01 * np.arange(n),
+        limit=[None, "above", None, "below", *[None] * 6],
+    )
+    found = fits.quietly(record, outliers="mixture", draws=40, warmup=50, max_sweeps=50)
+    loaded = again(found, tmp_path / "fit.nc")
+    check_same(found, loaded)
+    pd.testing.assert_series_equal(found.outliers(), loaded.outliers())
+    pd.testing.assert_frame_equal(found.ages([0.5, 7.0]), loaded.ages([0.5, 7.0]))
+    np.testing.assert_array_equal(found.tau[:, 5], found.tau[:, 6])

@@ -16,7 +16,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, dates, dense, gaps, kernels, markov, paper, plots, report, tables
+    from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
+    from .agedepth import age_depth
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
     from .files import WriteError
     from .fitting import NotConverged, fit
@@ -62,11 +63,13 @@ _HOMES = {
     "StorageError": "storage",
     "TableError": "tables.problems",
     "WriteError": "files",
+    "age_depth": "agedepth",
     "batch": "many",
     "datasets": "datasets",
     "dates": "dates",
     "dense": "dense",
     "fit": "fitting",
+    "functionals": "functionals",
     "gaps": "gaps",
     "interval_rates": "intervals",
     "kernels": "kernels",

@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def differences(curves: Mapping[str, pd.DataFrame], converged: Mapping[str, bool] | None = None) -> pd.DataFrame:
+def differences(curves: Mapping[str, pd.DataFrame], converged: Mapping[str, str] | None = None) -> pd.DataFrame:
     """One row for each pair of methods, from what ``Posterior.curve`` gave at the same times.
 
     difference: mean absolute difference of the means. divergence: KL(p|q) + KL(q|p) of Gaussians with the means and
     variances of the two, averaged over the times (Tran, Pavlovic & Kopp 2015, Table 1). With ``converged``: whether
-    each of the two methods has, as first_converged and second_converged, "yes" or "no".
+    each of the two methods has, in a word such as "yes" or "no", as first_converged and second_converged.
     """
     import pandas as pd
 
     found = pd.DataFrame([_pair(a, b, curves[a], curves[b]) for a, b in combinations(curves, 2)])
     if converged is not None:
         for side in "first", "second":
-            found[f"{side}_converged"] = ["yes" if converged[name] else "no" for name in found[side]]
+            found[f"{side}_converged"] = [converged[name] for name in found[side]]
     return found
 
 
@@ -35,7 +35,8 @@ def explained(unit: str) -> dict[str, str]:
         "divergence": "how far apart they are as probabilities, uncertainty included: the symmetric Kullback-Leibler "
         "divergence, averaged over the times, without unit. 0 means the same; 1, for bands of one width, that they are "
         "one standard deviation apart",
-        "first_converged, second_converged": "whether each method has converged; what has not must not be relied on",
+        "first_converged, second_converged": "whether each method has converged (yes, no, interrupted); what has "
+        "not must not be relied on",
     }
 
 

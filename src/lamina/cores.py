@@ -1,10 +1,50 @@
 """How many processor cores this process may use."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import pairwise
+
+import numpy as np
+
+_most: ContextVar[int | None] = ContextVar("most", default=None)
 
 
 def available_cores() -> int:
-    """The cores that this process is allowed to run on, where the system tells; else all there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """The cores that this process is allowed to run on, where the system tells; else all there are.
+
+    Inside ``at_most``, no more than it says.
+    """
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = _most.get()
+    return there if most is None else min(there, most)
+
+
+@contextmanager
+def at_most(cores: int) -> Iterator[None]:
+    """Inside, ``available_cores`` is no more than this: for one of several processes that share the machine."""
+    before = _most.set(cores)
+    try:
+        yield
+    finally:
+        _most.reset(before)
+
+
+def in_parts(n: int, work: Callable[[slice], None], multiple: int = 1) -> None:
+    """Do 0..n in slices, one a core, on threads: for compiled code, which runs outside Python's lock.
+
+    Slices begin at multiples of ``multiple``.
+    """
+    blocks = -(-n // multiple)
+    edges = np.minimum(np.linspace(0, blocks, min(available_cores(), blocks) + 1).astype(int) * multiple, n)
+    parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
+    if len(parts) <= 1:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(work, parts))

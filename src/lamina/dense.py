@@ -14,6 +14,7 @@ order, the later row after the earlier one, so that all derivatives are those of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -252,34 +253,51 @@ def predict_joint(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) 
     return _condition(s, cross, prior, np.concatenate([offset, offset_rate]), np.vstack([columns, columns_rate]))
 
 
-def predict_pointwise(
-    kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Mean and variance of the curve, then of its rate, at each of the times ``at`` by itself: four arrays (M,).
+def predict_parts(
+    kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array, parts: Sequence[tuple[Stationary, bool]]
+) -> tuple[Array, Array]:
+    """Mean, shape (PM,), and covariance, shape (PM, PM), of P parts of the curve at times ``at``, shape (M,), given y.
 
-    The diagonals of ``predict_joint`` without the matrices. NaN where the curve has no rate.
+    A part is one term of the kernel, or several, and whether the trend belongs to it. Parts that share no term are
+    independent before y is seen.
+    """
+    s, m = solve(kernel, tau, y, y_sd), len(at)
+    offset, columns, _, _ = at_times(kernel, s.design, at)
+    prior = np.zeros((m * len(parts), m * len(parts)))
+    for p, (k, _) in enumerate(parts):
+        prior[p * m : (p + 1) * m, p * m : (p + 1) * m] = k.covariance(np.abs(at[:, None] - at))
+    cross = np.hstack([k.covariance(np.abs(tau[:, None] - at)) for k, _ in parts])
+    offsets = np.concatenate([with_trend * offset for _, with_trend in parts])
+    return _condition(s, cross, prior, offsets, np.vstack([with_trend * columns for _, with_trend in parts]))
+
+
+def predict_pointwise(
+    kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array, parts: Sequence[tuple[Stationary, bool]]
+) -> tuple[Array, Array]:
+    """Mean and variance at each of the times ``at`` by itself: two arrays (2P, M), value and rate of each of P parts.
+
+    Parts as in ``predict_parts``; [(kernel.stationary, True)] is the whole curve. The diagonals of ``predict_joint``
+    without the matrices. NaN where a part has no rate.
     """
     s = solve(kernel, tau, y, y_sd)
     offset, columns, offset_rate, columns_rate = at_times(kernel, s.design, at)
-    lag = tau[:, None] - at
-    slope, _ = s.k.lag_derivatives(np.abs(lag))
-    _, bend = s.k.lag_derivatives(np.zeros(1))
-    beta = s.integrated.coefficients
+    lag, beta = tau[:, None] - at, s.integrated.coefficients
     weights = s.A @ np.concatenate([[1.0], -beta])
-    found = []
-    for cross, prior, start, X in (
-        (s.k.covariance(np.abs(lag)), s.k.covariance(np.zeros(1)), offset, columns),
-        (-slope * np.sign(lag), -bend, offset_rate, columns_rate),
-    ):
-        whitened = scipy.linalg.solve_triangular(s.L, cross, lower=True, check_finite=False)
-        D = X - cross.T @ s.A[:, 1:]
-        var = (
-            prior - np.einsum("ij,ij->j", whitened, whitened) + np.einsum("ij,jk,ik->i", D, s.integrated.covariance, D)
-        )
-        found += [start + X @ beta + cross.T @ weights, np.maximum(var, 0.0)]
-    if not s.k.differentiable:
-        found[2:] = [np.full(len(at), np.nan), np.full(len(at), np.nan)]
-    return found[0], found[1], found[2], found[3]
+    means, variances = np.full((2, 2 * len(parts), len(at)), np.nan)
+    for p, (k, with_trend) in enumerate(parts):
+        slope, _ = k.lag_derivatives(np.abs(lag))
+        _, bend = k.lag_derivatives(np.zeros(1))
+        for row, cross, prior, start, trend in (
+            (2 * p, k.covariance(np.abs(lag)), k.covariance(np.zeros(1)), offset, columns),
+            (2 * p + 1, -slope * np.sign(lag), -bend, offset_rate, columns_rate),
+        )[: 1 + k.differentiable]:
+            X = with_trend * trend
+            whitened = scipy.linalg.solve_triangular(s.L, cross, lower=True, check_finite=False)
+            D = X - cross.T @ s.A[:, 1:]
+            spread = np.einsum("ij,jk,ik->i", D, s.integrated.covariance, D)
+            means[row] = with_trend * start + X @ beta + cross.T @ weights
+            variances[row] = np.maximum(prior - np.einsum("ij,ij->j", whitened, whitened) + spread, 0.0)
+    return means, variances
 
 
 def _condition(s: Solved, cross: Array, prior: Array, offset: Array, columns: Array) -> tuple[Array, Array]:

@@ -28,9 +28,13 @@ PARAMETERS = {
 FILES = {
     "curve.csv": "the curve, one line for each time",
     "rate.csv": "its rate of change, one line for each time",
+    "components.csv": "the parts that the curve is the sum of, and their rates, one line for each part and time",
+    "offsets.csv": "the vertical offset of each core, one line for each",
     "inputs.csv": "the inputs (dates), one line for each row of the record",
     "theta.csv": "draws of the parameters, one a line; a method that gives an estimate repeats it",
     "intervals.csv": "mean rates over the intervals asked for",
+    "events.csv": "when levels were first exceeded, and the extremes of the curve",
+    "ensemble.csv": "joint draws of the inputs, one line for each row of the record",
 }
 WIDTH = 110
 
@@ -62,6 +66,8 @@ def columns_text(posterior: Posterior, folder: Path) -> str:
         if (folder / name).is_file():
             with (folder / name).open(encoding="utf-8", newline="") as file:
                 columns = next(csv.reader(file))
+            if name == "ensemble.csv":
+                columns = [columns[0], f"1 ... {columns[-1]}"]
             told = {column: _meaning(posterior, name, column) for column in columns}
             parts.append(f"{name}: {title}\n{listed(told)}")
     return "\n\n".join(parts) + "\n"
@@ -69,7 +75,7 @@ def columns_text(posterior: Posterior, folder: Path) -> str:
 
 def listed(told: dict[str, str]) -> str:
     """Columns and what they are, one a line; quantiles in one line."""
-    quantiles = [column for column in told if column.startswith("q")]
+    quantiles = [column for column in told if _is_quantile(column)]
     shown = {column: text for column, text in told.items() if column not in quantiles[1:]}
     names = {column: f"{column} ... {quantiles[-1]}" if column in quantiles else column for column in shown}
     width = max(map(len, names.values()))
@@ -80,6 +86,10 @@ def listed(told: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def _is_quantile(column: str) -> bool:
+    return column[0] == "q" and column[1:2].isdigit()
+
+
 def _meaning(posterior: Posterior, file: str, column: str) -> str:
     record = posterior.record
     time, value, rate = record.t_unit, record.y_unit, rate_unit(record)
@@ -87,27 +97,52 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
     what, unit = {
         "curve.csv": ("curve", value),
         "rate.csv": ("rate", rate),
-        "inputs.csv": ("true input", time),
+        "inputs.csv": (
+            "input as reported, as this method infers none" if posterior.as_measured else "true input",
+            time,
+        ),
+        "offsets.csv": ("offset", value),
+        "components.csv": ("part", f"{value or '1'}; of rates in {rate}"),
         "intervals.csv": ("rate over the interval", rate),
+        "events.csv": ("quantity", ""),
     }.get(file, ("", ""))
     if file == "theta.csv":
         return with_unit(*parameter(record, column))
+    if column.startswith("1 ... "):
+        return with_unit("members: the input of the row in each draw", time)
     if column.startswith("p>"):
         other = "zero" if column == "p>0" else f"that over {column[2:]}"
         return f"probability that the rate is above {other}, from 0 to 1"
-    if column.startswith("q"):
+    if _is_quantile(column):
         return with_unit(f"quantiles of the {what}", unit)
     told = {
         "at": ("time", time),
         "from": ("beginning of the interval", time),
         "to": ("end of the interval", time),
+        "component": ('kernel or "trend"; "without trend": the sum of all others', ""),
+        "event": ('"first above" a level, "maximum" or "minimum"', ""),
+        "of": ('of the "curve", or of its "rate" of change forward in time', ""),
+        "level": ("the level asked for, of the curve or of the rate", ""),
+        "p": ("probability that it ever was above the level between the first and the last input", ""),
+        "p_start": ("probability that it was so from the beginning; the time is then that of the first input", ""),
+        "quantity": (
+            'what the numbers are: "curve" or "rate"'
+            if file == "components.csv"
+            else '"time" or "size"; times of a level are among the draws that exceed it',
+            "",
+        ),
+        "row": ("row of the record, counted from 0", ""),
+        "depth": ("depth of the row", ""),
+        "tie": ("layer that the row shares with others; empty for none", ""),
+        "limit": ('"above" or "below": where the curve lies beside y, which is a limit; empty if y is measured', ""),
+        "outlier": ("probability that y is an outlier, from 0 to 1", ""),
         "line": ("line in your table", ""),
         "sequence": ("core or section that the row belongs to; empty for none", ""),
         "label": ("name of the row", ""),
         "t": (f"reported input, {record.t_name}", time),
-        "t_sd": ("its standard deviation (1 sigma), 0 for exact", step),
+        "t_sd": ("its standard deviation (1 sigma), 0 for exact, inf for a row without a date", step),
         "y": (f"measured output, {record.y_name}", value),
-        "y_sd": ("its standard deviation (1 sigma)", value),
+        "y_sd": ("its standard deviation (1 sigma), inf for a row without a value", value),
         "mean": (f"mean of the {what}", unit),
         "sd": (f"standard deviation (1 sigma) of the {what}", step if file == "inputs.csv" else unit),
     }

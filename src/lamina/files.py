@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,15 +31,33 @@ def make_folder(path: str | Path) -> Path:
     return folder
 
 
+def those_there(folder: Path, names: Iterable[str]) -> list[str]:
+    """Which of these files a folder holds. Raises WriteError if it cannot be looked at."""
+    try:
+        return [name for name in names if (folder / name).exists()]
+    except OSError as error:
+        raise _unseen(folder, error) from None
+
+
 def check_empty(folder: Path) -> None:
     """Raise WriteError if a folder holds anything, hidden files aside."""
-    there = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+    try:
+        found = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    except OSError as error:
+        raise _unseen(folder, error) from None
+    there = sorted(name for name in found if not name.startswith("."))
     if there:
         more = f" and {len(there) - 1} more" if len(there) > 1 else ""
         raise WriteError(
             f"the folder {folder} is not empty: it holds {there[0]}{more}. Choose another, or write into it with "
             "--force, which leaves files of other names alone."
         )
+
+
+def _unseen(folder: Path, error: OSError) -> WriteError:
+    return WriteError(
+        f"cannot look into the folder {folder}: {error.strerror or error}. Choose another place for the results."
+    )
 
 
 @contextmanager

@@ -148,9 +148,14 @@ def prepare(
 def _check_method(method: str, problem: Problem) -> None:
     """What a method cannot do with a record. mcmc can do everything."""
     rows = problem.rows
-    undated = np.flatnonzero(np.isinf(rows.t_var))
-    bounded, tabulated = np.flatnonzero(rows.bounded), np.flatnonzero(rows.size > 0)
-    blocks, least = np.flatnonzero(rows.block >= 0), np.flatnonzero(rows.least > 0.0)
+
+    def where(mask: np.ndarray) -> np.ndarray:
+        """Rows as the user knows them: several may be one layer."""
+        return np.flatnonzero(mask[problem.layer])
+
+    undated, limits = where(np.isinf(rows.t_var)), where(rows.limit != 0)
+    bounded, tabulated = where(rows.bounded), where(rows.size > 0)
+    blocks, least = where(rows.block >= 0), where(rows.least > 0.0)
     lacks = {
         "gp": ((undated, "needs a date for every row"),),
         "nigp": ((undated, "needs a date for every row"),),
@@ -169,8 +174,9 @@ def _check_method(method: str, problem: Problem) -> None:
         if wrong.size:
             raise MethodError(f'method="{method}" {what}, see {name_rows(wrong)}. Use method="mcmc".')
     if method != "mcmc" and problem.has_renewals:
-        what = "outliers" if problem.outliers else f"limits, see {name_rows(np.flatnonzero(rows.limit))}"
-        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc".')
+        what = "outliers" if problem.outliers else f"limits, see {name_rows(limits)}"
+        instead = "" if problem.outliers else ", or leave them out (--limiting drop on the command line)"
+        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc"{instead}.')
 
 
 def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:

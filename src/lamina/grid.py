@@ -34,7 +34,7 @@ def default_times(posterior: Posterior, n: int = 400) -> Array:
         raise MethodError(f"n must be a whole number of at least {FEWEST}, got {n!r}.")
     centre = input_means(posterior)
     low, high = float(centre.min()), float(centre.max())
-    margin = MARGIN * (high - low) or 2.0 * float(posterior.record.t_sd.max()) or 1.0
+    margin = MARGIN * (high - low) or 2.0 * float(posterior.problem.scale.max()) or 1.0
     low, high = low - margin, high + margin
     # Two steps fewer than there is room for, because both ends are rounded outwards.
     step, decimals = _round_step((high - low) / (n - 2))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import MethodError
-from .prediction import LEVELS
+from .mixtures import LEVELS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def interval_rates(
     each interval a column such as ``p>1900:2000``, the probability that it exceeds that one's (NaN for itself).
 
     ``scale`` multiplies all rates: 1000 for millimetres from metres, -1 for rates forward in time on a scale of ages.
-    Memory grows with draws times rows of the record. Raises MethodError for an interval that is none.
+    Time grows with draws times rows of the record. Raises MethodError for an interval that is none.
     """
     import pandas as pd
 

@@ -12,6 +12,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import parallel
-from .errors import LaminaError
+from .cores import at_most
+from .errors import KernelError, LaminaError, MethodError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
+from .intervals import checked, interval_name
 from .record import Record
-from .results import RUN, Asked, write
+from .results import FILES, RUN, Asked, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +38,6 @@ if TYPE_CHECKING:
 #: Longest name of a folder.
 LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
-#: Options of ``fit`` that take a number of cores: in a batch, the cores are for other records.
-ON_ONE_CORE = ("mcmc", "npv", "nuts", "ensemble")
 
 
 @dataclass(frozen=True)
@@ -84,18 +85,22 @@ def batch(
     """
     import pandas as pd
 
-    folder = make_folder(out)
-    names = safe_names(records)
+    names, pairs = safe_names(records), checked(intervals or [])
+    folder = Path(out)
     found: dict[str, dict[str, Any]] = {}
     tasks: list[Task] = []
+    refused: list[LaminaError] = []
     for name, given in records.items():
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
             continue
-        task = _task(name, given, seed, options, at, intervals or [], figures)
+        task = _task(name, given, seed, options, at, pairs, figures)
+        named = nullcontext() if task.understanding is None else task.understanding.naming_lines()
         try:
-            prepare(task.record, seed=seed, **options)
+            with named:
+                prepare(task.record, seed=seed, **options)
         except LaminaError as error:
+            refused.append(error)
             found[name] = _failed(name, error)
             continue
         before = _finished(folder / names[name], task) if resume else None
@@ -103,13 +108,20 @@ def batch(
             found[name] = before
         else:
             tasks.append(task)
+    _refuse_options(refused, sum(not isinstance(given, LaminaError) for given in records.values()))
+    make_folder(folder)
     _report(progress, len(found), len(records))
     for k, result in _results(tasks, workers, dask):
         task = tasks[k]
         if isinstance(result, Exception):
             found[task.name] = _failed(task.name, result)
         else:
-            _write(folder / names[task.name], result["files"])
+            try:
+                _write(folder / names[task.name], result["files"])
+            except WriteError as error:
+                raise WriteError(
+                    f"{error} Records that are finished stay; go on with --resume (resume=True)."
+                ) from None
             found[task.name] = result["row"]
         _report(progress, len(found), len(records))
     rows = [{**found[name], "folder": names[name]} for name in records]
@@ -117,6 +129,12 @@ def batch(
     write_text(folder / SUMMARY, summary.to_csv(index=False, float_format="%.6g"))
     write_text(folder / INDEX, render(_entries(folder, rows)))
     return summary
+
+
+def _refuse_options(refused: list[LaminaError], read: int) -> None:
+    """Raise an error of method or kernel that all records which could be read have: it is one of the options."""
+    if refused and len(refused) == read and all(isinstance(error, MethodError | KernelError) for error in refused):
+        raise refused[0]
 
 
 COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
@@ -145,14 +163,20 @@ def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, in
     understanding = None if isinstance(given, Record) else given
     record = given if isinstance(given, Record) else given.record
     told = {key: str(value) for key, value in options.items()}
-    asked = Asked(at, intervals, f"lamina.fit of {name}", seed, {**told, "data": fingerprint(record)}, name)
-    return Task(name, record, understanding, asked, options, figures)
+    # What makes the files of a record what they are: resume does it again if any of it is different.
+    told |= {"data": fingerprint(record), "at": "" if at is None else _digest(np.asarray(at).tolist())}
+    told |= {"intervals": " ".join(interval_name(*pair) for pair in intervals), "figures": str(figures)}
+    return Task(name, record, understanding, Asked(at, intervals, "", seed, told, name), options, figures)
 
 
 def fingerprint(record: Record) -> str:
     """Tells one record from another."""
-    text = json.dumps([record.to_frame().to_csv(), record.order, record.t_unit, record.y_unit])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit]
+    return _digest([record.to_frame().to_csv(), *words])
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 
 
 def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterator[tuple[int, Any]]:
@@ -163,10 +187,10 @@ def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterat
 
 def fit_one(task: Task) -> dict[str, Any]:
     """Fit one record: its row of the summary, and its files as bytes. Runs on a worker."""
-    alone: dict[str, Any] = {"cores": 1} if task.options.get("method", "mcmc") in ON_ONE_CORE else {}
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+    # The other cores are for other records.
+    with at_most(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", NotConverged)
-        posterior = fit(task.record, seed=task.asked.seed, **task.options, **alone)
+        posterior = fit(task.record, seed=task.asked.seed, **task.options)
         facts = posterior.diagnostics
         run = write(
             posterior,
@@ -214,7 +238,9 @@ def _finished(folder: Path, task: Task) -> dict[str, Any] | None:
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All files of a record, run.json last: what has one is complete."""
     make_folder(folder)
-    (folder / RUN).unlink(missing_ok=True)
+    for name in reversed(FILES):  # of an earlier run, run.json first
+        if name not in files or name == RUN:
+            (folder / name).unlink(missing_ok=True)
     for name in sorted(files, key=lambda name: name == RUN):
         with replacing(folder / name) as partial:
             partial.write_bytes(files[name])

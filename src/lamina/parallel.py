@@ -74,7 +74,10 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> I
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}).") from None
+        raise ClusterError(
+            f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Start one with "
+            "dask scheduler, and give the address that it tells."
+        ) from None
     with client:
         _check_workers(client, address)
         futures = {client.submit(_done, work, k, task, pure=False, retries=TRIES): k for k, task in enumerate(tasks)}
@@ -88,23 +91,16 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> I
 
 def _check_workers(client: Any, address: str) -> None:
     """All workers must have this lamina."""
+    from importlib.metadata import version
+
     from . import __version__
 
-    found = client.run(_version_here)
+    found = client.run(version, "lamina", on_error="return")  # a function that a worker without lamina has too
     if not found:
         raise ClusterError(f"the Dask scheduler at {address!r} has no workers. Start some: dask worker {address}.")
-    for worker, version in found.items():
-        if version != __version__:
-            has = f"has lamina {version}" if version else "has no lamina"
+    for worker, has in found.items():
+        if has != __version__:
+            what = f"has lamina {has}" if isinstance(has, str) else "has no lamina"
             raise ClusterError(
-                f"the Dask worker {worker} {has}; install lamina {__version__} there and start it again."
+                f"the Dask worker {worker} {what}; install lamina {__version__} there and start it again."
             )
-
-
-def _version_here() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("lamina")
-    except PackageNotFoundError:
-        return None

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .axes import describe
+from .core_plots import accumulation, age_depth
 from .grid import default_times
 from .residuals import residuals as residual_table
-from .shown import boxes, evenly, groups, has_rate, inputs_as_measured, moved, thinning, time_range
+from .shown import boxes, drawn_rows, evenly, groups, has_rate, moved, placed, thinning, time_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .posterior import Posterior
+
+__all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "summary"]
 
 #: Blue and vermilion of the palette of Okabe & Ito.
 CURVE, ALERT = "#0072B2", "#D55E00"
@@ -94,11 +97,11 @@ def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     """How far each input moved from its report: two reported sd about zero in grey, two posterior sd as a line."""
     ax = _axes(ax)
     record, names = posterior.record, describe(posterior.record)
-    uncertain = np.flatnonzero(~record.exact)
+    uncertain = np.flatnonzero(record.dated & ~record.exact)
     rows = uncertain[evenly(len(uncertain), MOST_BARS)]
     found = moved(posterior, rows)
     bar = 3.5 if len(rows) <= 100 else 2.0
-    said = "taken as measured" if inputs_as_measured(posterior) else "posterior ± 2 sd"
+    said = "taken as measured" if posterior.as_measured else "posterior ± 2 sd"
     wide, narrow = 2.0 * found["t_sd"], 2.0 * found["sd"]
     ax.vlines(found["t"], -wide, wide, color="#BBBBBB", linewidth=bar, label="reported ± 2 sd")
     ax.errorbar(found["t"], found["shift"], narrow, fmt="o", color=CURVE, markersize=2.5, elinewidth=1.0, label=said)
@@ -117,7 +120,7 @@ def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFra
     """
     ax = _axes(ax)
     record = posterior.record
-    rows = evenly(len(record), MOST_BOXES)
+    rows = drawn_rows(record, MOST_BOXES)
     table = residual_table(posterior, rows) if table is None else table
     for group, colour in zip(groups(record, table.index.to_numpy()), GROUPS, strict=False):
         part = table.loc[group.rows]
@@ -127,7 +130,7 @@ def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFra
     _time_axis(ax, posterior)
     ax.set_ylabel("Residual (sd)")
     _legend(ax)
-    _note(ax, thinning(len(table), len(record)))
+    _note(ax, thinning(len(table), int(record.measured.sum())))
     return ax
 
 
@@ -147,7 +150,7 @@ def summary(
     ]
     if has_rate(posterior):
         panels.append((1.1, lambda ax: rate(posterior, ax, at=at, table=rate_table)))
-    if not inputs_as_measured(posterior) and not posterior.record.exact.all():
+    if not posterior.as_measured and not posterior.record.exact.all():
         panels.append((1.1, lambda ax: inputs(posterior, ax)))
     heights = [height for height, _ in panels]
     figure = Figure(figsize=(7.2, 1.2 + 1.75 * sum(heights)), layout="constrained")
@@ -241,13 +244,23 @@ def _bands(ax: Axes, table: pd.DataFrame, factor: float) -> None:
     ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
 
 
+def _arrows(posterior: Posterior, ax: Axes, rows: np.ndarray) -> None:
+    """Limits point to where the curve is."""
+    t, record = placed(posterior)[0], posterior.record
+    for side, marker in (1, "^"), (-1, "v"):
+        some = rows[record.limit[rows] == side] if record.limit is not None else rows[:0]
+        ax.plot(t[some], record.y[some], marker, color="#333333", markersize=5, fillstyle="none", zorder=3.5)
+
+
 def _boxes(posterior: Posterior, ax: Axes) -> None:
     from matplotlib.collections import PolyCollection
 
     record = posterior.record
-    rows = evenly(len(record), MOST_BOXES)
+    rows = drawn_rows(record, MOST_BOXES)
+    if record.limit is not None:
+        _arrows(posterior, ax, rows[record.limit[rows] != 0])
     for group, colour in zip(groups(record, rows), GROUPS, strict=False):
-        left, right, low, high = boxes(record, group.rows)
+        left, right, low, high = boxes(posterior, group.rows)
         corners = np.stack([np.stack([left, right, right, left], 1), np.stack([low, low, high, high], 1)], 2)
         face, edge = (0.12, 0.45) if len(rows) <= 200 else (0.04, 0.15)
         ax.add_collection(
@@ -274,7 +287,7 @@ def _time_axis(ax: Axes, posterior: Posterior, at: Any = None) -> None:
     names = describe(posterior.record)
     ax.set_xlabel(_plain(names.time))
     if at is not None:
-        ax.set_xlim(*time_range(posterior.record, at))
+        ax.set_xlim(*time_range(posterior, at))
     # Axes may share their time, so it is turned only where that has not been done.
     if names.backwards and not ax.xaxis_inverted():
         ax.invert_xaxis()

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
+from .kernels import Constant, Linear, Stationary
 from .methods.draws import Draws
-from .prediction import LEVELS, curves, mixture_quantiles, sample, weighted_quantiles
+from .mixtures import LEVELS, QUANTILES, summed_up, weighted_quantiles
+from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .problem import Problem
 from .record import Record
 
 if TYPE_CHECKING:
     import arviz
     import pandas as pd
+    import pyleoclim
 
 Array = np.ndarray
 
-QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
 CONFLICT = 3.0
+#: A variance this many times the reported one is an outlier's.
+OUTLYING = 10.0
 #: Bands are averaged over at most this many draws, evenly taken.
 MOST_DRAWS = 1000
+#: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
+NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
 ROWS_AT_ONCE = 1000
 
@@ -70,24 +77,76 @@ class Posterior:
         """Where a mcmc fit stands that was interrupted or has not converged: ``fit(..., checkpoint=...)`` goes on."""
         return self.draws.checkpoint
 
-    def curve(self, at: ArrayLike) -> pd.DataFrame:
-        """The curve f at times ``at``: mean, sd and quantiles, one row each."""
-        return self._tables(at, ("curve",))["curve"]
+    @property
+    def as_measured(self) -> bool:
+        """Whether the method takes the reported inputs for the true ones, as gp and nigp do, and infers none."""
+        return self.draws.diagnostics.get("method") in ("gp", "nigp")
 
-    def rate(self, at: ArrayLike) -> pd.DataFrame:
-        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each.
+    def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
+        """The curve f at times ``at``: mean, sd and quantiles, one row each.
+
+        Without ``trend``, what is left of it when the level and the linear trend are taken out.
+        """
+        return self._tables(at, ("curve",), trend)["curve"]
+
+    def rate(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
+        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each; ``trend`` as for the curve.
 
         Raises KernelError where the curve has no rate (Matern12).
         """
-        return self._tables(at, ("rate",))["rate"]
+        return self._tables(at, ("rate",), trend)["rate"]
 
     def curve_and_rate(self, at: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
         """What ``curve`` and ``rate`` give, for little more than the price of one."""
         found = self._tables(at, ("curve", "rate"))
         return found["curve"], found["rate"]
 
+    def components(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
+        """The parts that the curve is the sum of, at times ``at``: each kernel of a sum, and the trend.
+
+        Columns: component, at, mean, sd and the quantiles. Components are called by their kernel, with the number that
+        its parameters have ("Matern52_1" has length_1), and "trend" is the level and the linear trend together.
+        ``rate``: their rates of change instead, of those components that have one.
+        """
+        import pandas as pd
+
+        times, draws, names = _times(at), self._thinned(), component_names(self.problem.kernel)
+        mean, var = components(self.problem, draws, self.problem.to_internal(times))
+        sign, rough = 1.0, set()
+        if rate:
+            kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
+            sign, rough = self.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
+            if len(rough) == len(names):
+                self._check_differentiable()
+        tables = []
+        for p in sorted(set(range(len(names))) - rough):
+            table = summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
+            table.insert(0, "component", names[p])
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True)
+
+    def trend(self) -> pd.DataFrame:
+        """The coefficients of the trend, level + rate (t - at): term, at, mean, sd and quantiles, one row each.
+
+        Rates are those of the record's own scale: on a scale of ages a rise towards the present is negative. Of a fit
+        without trend the table is empty.
+        """
+        terms, draws = self.problem.kernel.trend, self._thinned()
+        kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
+        origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
+        mean, var = components(self.problem, draws, origin)
+        sign = np.array([1.0, self.record.sign])[kinds]
+        times = np.repeat(self.problem.to_user(origin), len(kinds))
+        table = summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
+        table.insert(0, "term", [("level", "rate")[k] for k in kinds])
+        return table
+
     def inputs(self) -> pd.DataFrame:
-        """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input."""
+        """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
+
+        A method that infers no inputs knows of them what was reported: sd is then t_sd, and the quantiles are those of
+        the normal distribution with it.
+        """
         import pandas as pd
 
         found = np.empty((len(self.record), 2 + len(LEVELS)))
@@ -98,20 +157,97 @@ class Posterior:
             mean = weight @ tau
             found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
             found[part, 2:] = weighted_quantiles(tau, weight).T
+        if self.as_measured:
+            found[:, 1] = self.record.t_sd
+            found[:, 2:] = found[:, :1] + self.record.t_sd[:, None] * ndtri(LEVELS)
         exact = self.record.exact
         found[exact], found[exact, 1] = self.record.t[exact, None], 0.0  # to the last digit
         columns = {"t": self.record.t, "t_sd": self.record.t_sd}
         columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
         return pd.DataFrame(columns)
 
+    def ages(self, depth: ArrayLike, sequence: Hashable | None = None) -> pd.DataFrame:
+        """The age-depth model: the time at each depth, one row each: depth, then mean, sd and quantiles.
+
+        Within a draw, time goes on evenly between neighbouring layers; beyond the first and last, as between the two
+        that are nearest. ``sequence``: which one, where the record has several.
+        """
+        import pandas as pd
+
+        from .agedepth import times_at
+
+        depths = _numbers("depth", depth)
+        drawn, weight = times_at(self, depths, sequence), self.draws.weight
+        mean = weight @ drawn
+        columns = {"depth": depths, "mean": mean, "sd": np.sqrt(weight @ (drawn - mean) ** 2)}
+        columns.update(zip(QUANTILES, weighted_quantiles(drawn, weight), strict=True))
+        return pd.DataFrame(columns)
+
+    def outliers(self) -> pd.Series:
+        """For each row, the probability that its value is an outlier: NaN where none was measured.
+
+        With outliers="student", the probability that its variance is more than ten times the reported one.
+        """
+        import pandas as pd
+
+        factor = self.draws.factor
+        if factor is None or self.problem.outliers is None:
+            raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
+        share = self.draws.weight @ (factor > OUTLYING)
+        found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
+        return pd.Series(found, name="outlier")
+
+    def offsets(self) -> pd.DataFrame:
+        """The vertical offset of each sequence: sequence, mean, sd and quantiles.
+
+        Raises MethodError where the fit had none.
+        """
+        import pandas as pd
+
+        if self.problem.offsets is None:
+            raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
+        draws, names = self._thinned(), [name for name, _ in self.record.sequences]
+        mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
+        table = summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
+        table.insert(0, "sequence", pd.Series(names, dtype=object))
+        return table
+
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the curve at times ``at``, shape (n, len(at))."""
-        return self._sample(at, n, seed)[0]
+        return self._sample(at, n, seed)[:, 0]
 
     def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
         self._check_differentiable()
-        return self._sample(at, n, seed)[1]
+        return self.record.sign * self._sample(at, n, seed)[:, 1]
+
+    def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
+        """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
+
+        They add up to a draw of the curve: for Matérn kernels to that of ``sample_curves`` with the same seed.
+        """
+        drawn = self._sample(at, n, seed, "all")[:, ::2]
+        return dict(zip(component_names(self.problem.kernel), np.moveaxis(drawn, 1, 0), strict=True))
+
+    def first_exceeds(
+        self, level: ArrayLike, between: tuple[float, float] | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """When the curve first exceeded each level: ``lamina.functionals.first_exceeds``."""
+        from .functionals import first_exceeds
+
+        return first_exceeds(self, level, between, **options)
+
+    def extremes(self, between: tuple[float, float] | None = None, **options: Any) -> pd.DataFrame:
+        """Size and time of the maximum and the minimum: ``lamina.functionals.extremes``."""
+        from .functionals import extremes
+
+        return extremes(self, between, **options)
+
+    def faster(self, period: tuple[float, float], other: tuple[float, float], **options: Any) -> float:
+        """The probability that one period rose faster than another: ``lamina.functionals.faster``."""
+        from .functionals import faster
+
+        return faster(self, period, other, **options)
 
     def summary(self, names: Sequence[str] | None = None) -> str:
         """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
@@ -136,22 +272,41 @@ class Posterior:
         posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
         return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
 
-    def _tables(self, at: ArrayLike, wanted: tuple[str, ...]) -> dict[str, pd.DataFrame]:
+    def write_ensemble(self, path: str | Path, n: int = 1000, seed: int = 0, sequence: Any = None) -> None:
+        """Write n joint draws of the inputs as CSV, depth by members: ``lamina.ensemble.ages``."""
+        from .ensemble import write
+
+        write(self, path, n, seed, sequence)
+
+    def to_pyleoclim(self, at: ArrayLike | None = None, n: int = 100, seed: int = 0) -> pyleoclim.EnsembleSeries:
+        """n joint draws of the curve for Pyleoclim: ``lamina.ensemble.to_pyleoclim``."""
+        from .ensemble import to_pyleoclim
+
+        return to_pyleoclim(self, at, n, seed)
+
+    def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self._check_differentiable()
         times, draws = _times(at), self._thinned()
-        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times))
-        found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
-        return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
+        step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
+        parts = [
+            self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
+        ]
+        return {name: _joined([part[name] for part in parts]) for name in wanted}
 
-    def _sample(self, at: ArrayLike, n: int, seed: int) -> tuple[Array, Array]:
+    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
+        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
+        found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
+        return {name: summed_up(times, *found[name], draws.weight) for name in wanted}
+
+    def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:
+        """Joint draws of values and rates, shape (n, 2 x parts, len(at)), rates in internal time."""
         if not (isinstance(n, int | np.integer) and n >= 1):
             raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
         if not (isinstance(seed, int | np.integer) and seed >= 0):
             raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
         rng = np.random.default_rng(seed)
-        curve, rates = sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng)
-        return curve, self.record.sign * rates
+        return sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng, parts)
 
     def _thinned(self) -> Draws:
         size = len(self.draws.tau)
@@ -174,19 +329,18 @@ class Posterior:
         return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]
 
 
-def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFrame:
-    """Mean, sd and quantiles at each time, from the means and variances (S, M) of the draws."""
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
-    centre = weight @ mean
-    spread = np.sqrt(weight @ (var + (mean - centre) ** 2))
-    columns = {"at": times, "mean": centre, "sd": spread}
-    columns.update(zip(QUANTILES, mixture_quantiles(mean, np.sqrt(var), weight).T, strict=True))
-    return pd.DataFrame(columns)
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
 
 
 def _times(at: ArrayLike) -> Array:
+    return _numbers("at", at)
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
     try:
-        return numbers("at", np.atleast_1d(np.asarray(at)))
+        return numbers(name, np.atleast_1d(np.asarray(values)))
     except RecordError as error:
         raise MethodError(str(error)) from None

@@ -12,12 +12,13 @@ being cut at sqrt(S) times their mean (Ionides 2008).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .methods.draws import Draws
-from .prediction import curves
+from .prediction import coefficients, curves
 from .shown import evenly
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
 
 
 def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
-    """Residuals of the rows (default: all), one line each.
+    """Residuals of the rows (default: all) that have a measured value, not a limit, one line each.
 
     Columns: at (posterior mean of the input), y, fitted (mean of the curve at the row's own input), residual = y -
     fitted, scaled = residual / sd of y, and foretold = the probability that a value foretold from all other rows is
@@ -40,20 +41,23 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    record = posterior.record
+    record, problem = posterior.record, posterior.problem
     rows = np.arange(len(record)) if rows is None else rows
-    draws = _some(posterior.draws, len(record))
-    m, V, s_var = np.empty((3, len(draws.tau), len(rows)))
-    for k in range(len(draws.tau)):
-        one = Draws(draws.tau[k : k + 1], draws.phi[k : k + 1], np.ones(1), extra_var=draws.extra_var)
-        found = curves(posterior.problem, one, draws.tau[k, rows])
-        m[k], V[k] = found[0][0], found[1][0]
-        s_var[k] = record.y_sd[rows] ** 2 * math.exp(2.0 * draws.phi[k, -1])
+    rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
+    draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]
+    m, V, _, _ = curves(problem, draws, draws.tau[:, layer])
+    if problem.offsets is not None:
+        offset, var = (one[:, -len(record.sequences) :] for one in coefficients(problem, draws))
+        own = problem.rows.sequence[layer]
+        m, V = m + np.where(own < 0, 0.0, offset[:, own]), V + np.where(own < 0, 0.0, var[:, own])
+    s_var = np.exp(2.0 * draws.phi[:, -1:]) * record.y_sd[rows] ** 2
     if draws.extra_var is not None:
-        s_var += draws.extra_var[rows]
+        s_var += draws.extra_var[layer]
+    if draws.factor is not None:
+        s_var *= draws.factor[:, layer]
     y, fitted = record.y[rows], draws.weight @ m
     columns = {
-        "at": posterior.problem.to_user(draws.weight @ draws.tau[:, rows]),
+        "at": problem.to_user(draws.weight @ draws.tau[:, layer]),
         "y": y,
         "fitted": fitted,
         "residual": y - fitted,
@@ -65,8 +69,8 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
 
 def _some(draws: Draws, n: int) -> Draws:
     keep = evenly(len(draws.tau), min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n)))
-    weight = draws.weight[keep]
-    return Draws(draws.tau[keep].astype(float), draws.phi[keep], weight / weight.sum(), extra_var=draws.extra_var)
+    some = draws.taken(keep)
+    return replace(some, tau=some.tau.astype(float))
 
 
 def _foretold(y: Array, m: Array, V: Array, s_var: Array, weight: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import __version__, axes, plots, report
+from . import __version__, axes, ensemble, plots, report
 from .dictionary import columns_text, rate_unit
-from .files import WriteError, check_empty, make_folder, replacing, write_text
+from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
+from .functionals import DRAWS, POINTS, events
 from .grid import default_times
 from .intervals import interval_rates
-from .shown import has_rate
-from .storage import plain
+from .shown import has_parts, has_rate, has_trend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
 #: The file that tells a folder of results from any other, and is written last.
 RUN = "run.json"
 CHECKPOINT = "checkpoint.npz"
-#: Joint draws of the curve hold about so many numbers at once.
-MOST_NUMBERS = 100_000_000
+#: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
 FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
-FILES = ("curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv", COLUMNS, "posterior.nc", *FIGURES,
-         "report.html", CHECKPOINT, RUN)  # fmt: skip
+#: Tables that a run has only where they are asked for, or where the model has them.
+OPTIONAL = ("rate.csv", "components.csv", "offsets.csv", "intervals.csv", "events.csv", "ensemble.csv")
+#: What ``lamina agedepth`` writes in their place.
+AGES = ("ages.csv", "age-depth.png", "age-depth.pdf", "age-depth.svg")
+#: On which side of its value a row has the curve.
+_LIMITS = {1: "above", -1: "below", 0: ""}
+FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, *AGES, COLUMNS, "posterior.nc", *FIGURES, "report.html",
+         CHECKPOINT, RUN)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,15 @@ class Asked:
     settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, as run.json tells them
     table: str = ""  #: name of the table or of the embedded record
     warnings: Sequence[str] = ()  #: beside those of the table
+    levels: Sequence[float] = ()  #: of the curve, and
+    rates: Sequence[float] = ()  #: of its rate forward in time: when each was first exceeded
+    extremes: bool = False  #: size and time of the maximum and the minimum
+    members: int = 0  #: of ensemble.csv; 0 for no such file
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
     """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
-    there = [name for name in FILES if (path / name).exists()]
+    there = those_there(path, FILES)
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
@@ -76,11 +87,18 @@ def write(
     """
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
-    if (folder / RUN).is_file():  # tables of the run before that this one may not have
-        for name in "rate.csv", "intervals.csv":
-            (folder / name).unlink(missing_ok=True)
-    rates = _write_tables(posterior, folder, asked, tables if asked.at is None else _tables(posterior, asked.at))
+    at_tables = None if asked.at is None else _tables(posterior, asked.at)
+    _remove_run_before(folder)
+    _write_tables(posterior, folder, at_tables or tables)
+    rates = _rates(posterior, asked)
+    if rates is not None:
+        _csv(rates, folder / "intervals.csv")
     _csv(inputs_table(posterior, understanding), folder / "inputs.csv")
+    found = _events(posterior, asked)
+    if len(found):
+        _csv(found, folder / "events.csv")
+    if asked.members:
+        ensemble.write(posterior, folder / "ensemble.csv", asked.members, asked.seed)
     write_text(folder / COLUMNS, columns_text(posterior, folder))
     posterior.save(folder / "posterior.nc")
     drawn_tables = {f"{name}_table": table for name, table in tables.items()}
@@ -90,15 +108,41 @@ def write(
     report.write(
         folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
         command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, **drawn_tables,
+        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, events=found, **drawn_tables,
     )  # fmt: skip
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
-    run["intervals"] = rates
-    write_text(folder / RUN, json.dumps(run, indent=2, default=plain) + "\n")
+    run["intervals"] = [] if rates is None else rates.to_dict("records")
+    run["events"] = found.to_dict("records")
+    write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
+
+
+def _remove_run_before(folder: Path) -> None:
+    """Remove the files of an earlier run, of which this one may write fewer: run.json first, which vouches for them.
+
+    The checkpoint, from which that run can go on, stays until there is another.
+    """
+    for name in reversed(FILES):
+        if name != CHECKPOINT:
+            (folder / name).unlink(missing_ok=True)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON that every program reads: what is not a finite number is null."""
+    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return _finite(value.tolist())
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
@@ -108,20 +152,50 @@ def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
     return dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
 
 
-def _write_tables(
-    posterior: Posterior, folder: Path, asked: Asked, tables: dict[str, pd.DataFrame]
-) -> list[dict[str, Any]]:
-    """Curve, rate, parameters and the rates over intervals, which are returned."""
+def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
+    """Curve, rate and parameters."""
     forward = axes.describe(posterior.record).time_sign
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
+    if posterior.problem.offsets is not None:
+        _csv(posterior.offsets(), folder / "offsets.csv")
+    if has_parts(posterior):
+        _csv(components_table(posterior, tables["curve"]["at"]), folder / "components.csv")
+
+
+def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
+    """The parts of the curve and their rates, forward in time, and both without the trend where there is a linear one.
+
+    Columns: component, quantity ("curve", "rate"), then those of ``Posterior.components``.
+    """
+    import pandas as pd
+
+    forward = axes.describe(posterior.record).time_sign
+    tables = []
+    for quantity in ("curve", "rate") if has_rate(posterior) else ("curve",):
+        table = posterior.components(at, rate=quantity == "rate")
+        if has_trend(posterior):
+            whole = posterior.rate if quantity == "rate" else posterior.curve
+            table = pd.concat([table, whole(at, trend=False).assign(component="without trend")], ignore_index=True)
+        table = forward_in_time(table, forward) if quantity == "rate" else table
+        table.insert(1, "quantity", quantity)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _events(posterior: Posterior, asked: Asked) -> pd.DataFrame:
+    draws = min(DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // (len(posterior.record) + POINTS)))
+    return events(posterior, asked.levels, asked.rates, asked.extremes, draws=draws, seed=asked.seed)
+
+
+def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:
+    """The rates over the intervals asked for, forward in time."""
     if not asked.intervals:
-        return []
-    draws = min(4000, max(100, MOST_NUMBERS // len(posterior.record)))
-    rates = interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
-    _csv(rates, folder / "intervals.csv")
-    return rates.astype(object).where(rates.notna(), None).to_dict("records")
+        return None
+    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // len(posterior.record)))
+    forward = axes.describe(posterior.record).time_sign
+    return interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
 
 
 def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
@@ -144,10 +218,19 @@ def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
 
 
 def inputs_table(posterior: Posterior, understanding: Understanding | None = None) -> pd.DataFrame:
-    """The inputs in the order of the user's file, with its lines, labels, sequences and outputs."""
+    """The inputs in the order of the user's file, with its lines, labels, sequences and outputs.
+
+    Depths, ties, limits and the probability of being an outlier are there where the record or the fit has them.
+    """
     table, record = posterior.inputs(), posterior.record
     table["y"], table["y_sd"] = record.y, record.y_sd
-    for name in "label", "sequence":
+    if record.limit is not None:
+        table["limit"] = [_LIMITS[side] for side in record.limit.tolist()]
+    if posterior.problem.outliers is not None:
+        table["outlier"] = posterior.outliers().to_numpy()
+    if record.depth is not None:
+        table.insert(0, "depth", record.depth)
+    for name in "tie", "label", "sequence":
         values = getattr(record, name)
         if values is not None:
             table.insert(0, name, ["" if value is None else str(value) for value in values])
@@ -198,7 +281,7 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | None:
     path = folder / CHECKPOINT
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return dict(arrays)
 
 

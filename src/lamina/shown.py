@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .kernels import Linear, Stationary
 from .record import Record
 
 if TYPE_CHECKING:
@@ -32,15 +33,21 @@ class Group:
     rows: Array  #: positions in the record
 
 
-def inputs_as_measured(posterior: Posterior) -> bool:
-    """Whether the method takes the measured inputs for the true ones."""
-    return posterior.draws.diagnostics["method"] in ("gp", "nigp")
-
-
 def has_rate(posterior: Posterior) -> bool:
     """Whether the curve is differentiable."""
     curve = posterior.problem.kernel.stationary
     return curve is None or curve.differentiable
+
+
+def has_trend(posterior: Posterior) -> bool:
+    """Whether there is a linear trend below the curve."""
+    return any(isinstance(term, Linear) for term in posterior.problem.kernel.terms)
+
+
+def has_parts(posterior: Posterior) -> bool:
+    """Whether the curve has parts to be told apart: several kernels, or a linear trend."""
+    curves = [term for term in posterior.problem.kernel.terms if isinstance(term, Stationary)]
+    return len(curves) > 1 or has_trend(posterior)
 
 
 def evenly(n: int, most: int) -> Array:
@@ -53,8 +60,18 @@ def thinning(drawn: int, n: int) -> str:
     return "" if drawn >= n else f"{drawn:,} of {n:,} rows drawn, evenly taken"
 
 
+def drawn_rows(record: Record, most: int) -> Array:
+    """At most so many of the rows that have a value, evenly taken."""
+    measured = np.flatnonzero(record.measured)
+    return measured[evenly(len(measured), most)]
+
+
 def groups(record: Record, rows: Array) -> list[Group]:
-    """The rows by sequence; those in none by whether their input is exact."""
+    """The rows by sequence, limits by themselves; those in no sequence by whether their input is exact."""
+    limit = np.zeros(len(rows), dtype=int) if record.limit is None else record.limit[rows]
+    kinds = [(1, "limits, curve above"), (-1, "limits, curve below")]
+    apart = [Group(name, rows[limit == kind]) for kind, name in kinds if (limit == kind).any()]
+    rows = rows[limit == 0]
     exact = record.exact[rows]
     if record.sequence is None:
         names = np.where(exact, "exact times", "measured") if exact.any() else np.full(len(rows), "measured")
@@ -64,24 +81,35 @@ def groups(record: Record, rows: Array) -> list[Group]:
         said = {name: f"{len(known)} sequences" if one else str(name) for name in known}
         loose = np.where(exact, "exact times", "no known order")
         names = np.array([said.get(record.sequence[row], loose[k]) for k, row in enumerate(rows)], dtype=object)
-    return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)]
+    return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)] + apart
 
 
-def boxes(record: Record, rows: Array) -> Array:
+def placed(posterior: Posterior) -> tuple[Array, Array]:
+    """t and t_sd of each row, shape (N,); of rows without a date, where they were found."""
+    record = posterior.record
+    if record.dated.all():
+        return record.t, record.t_sd
+    found = moved(posterior, np.arange(len(record)))
+    return np.where(record.dated, record.t, found["mean"]), np.where(record.dated, record.t_sd, found["sd"])
+
+
+def boxes(posterior: Posterior, rows: Array) -> Array:
     """Boxes of two standard deviations about the rows: left, right, low, high, shape (4, len(rows))."""
-    t, y, y_sd = record.t[rows], record.y[rows], record.y_sd[rows]
-    width = np.maximum(2.0 * record.t_sd[rows], 0.5 * LEAST_WIDTH * (np.ptp(record.t) or 1.0))
-    return np.array([t - width, t + width, y - 2.0 * y_sd, y + 2.0 * y_sd])
+    record, (t, t_sd) = posterior.record, placed(posterior)
+    width = np.maximum(2.0 * t_sd[rows], 0.5 * LEAST_WIDTH * (np.ptp(t) or 1.0))
+    height = 2.0 * record.y_sd[rows]
+    return np.array([t[rows] - width, t[rows] + width, record.y[rows] - height, record.y[rows] + height])
 
 
-def time_range(record: Record, at: Array) -> tuple[float, float]:
+def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     """The ends of the axis of time: the curve and all boxes are between them.
 
     The box of a row that is dated no better than to the whole length of the record would squeeze all others into a
     line; of such a row the date is between the ends, and the box is cut.
     """
-    left, right, _, _ = boxes(record, np.arange(len(record)))
-    low, high = float(min(np.min(at), record.t.min())), float(max(np.max(at), record.t.max()))
+    left, right, _, _ = boxes(posterior, np.arange(len(posterior.record)))
+    middle = 0.5 * (left + right)
+    low, high = float(min(np.min(at), middle.min())), float(max(np.max(at), middle.max()))
     dated = right - left <= 2.0 * (high - low)
     low, high = float(min(low, left[dated].min(initial=low))), float(max(high, right[dated].max(initial=high)))
     room = MARGIN * (high - low)
@@ -89,16 +117,19 @@ def time_range(record: Record, at: Array) -> tuple[float, float]:
 
 
 def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
-    """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd (NaN if exact)."""
+    """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd.
+
+    The last is NaN for exact inputs; t, t_sd, shift and kept are NaN for rows without a date.
+    """
     import pandas as pd
 
     record, weight = posterior.record, posterior.draws.weight
     tau = posterior.problem.to_user(posterior.draws.tau[:, posterior.problem.layer[rows]].astype(float))
     mean = weight @ tau
     sd = np.sqrt(weight @ (tau - mean) ** 2)
-    if inputs_as_measured(posterior):
+    if posterior.as_measured:
         sd = record.t_sd[rows]
-    t, t_sd = record.t[rows], record.t_sd[rows]
+    t, t_sd = record.t[rows], np.where(record.dated, record.t_sd, np.nan)[rows]
     kept = np.divide(sd, t_sd, out=np.full(len(rows), np.nan), where=t_sd > 0.0)
     columns = {"t": t, "t_sd": t_sd, "mean": mean, "sd": sd, "shift": mean - t, "kept": kept}
     return pd.DataFrame(columns, index=pd.Index(rows, name="row"))

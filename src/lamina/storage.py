@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import kernels
+from . import dates, kernels
 from .columns import Labels
+from .dates import Date
 from .errors import LaminaError
 from .files import WriteError, replacing
 from .kernels import Kernel, Product, Sum
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Written into every file; a reader refuses what it does not know.
-FORMAT = "lamina posterior 1"
+FORMAT = "lamina posterior 2"
 
 _COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit")
 _NUMBERS = ("free", "start", "prior_mean", "prior_sd")
+_BESIDE = ("shift", "factor")
 
 
 class StorageError(LaminaError):
@@ -41,24 +43,32 @@ def save(posterior: Posterior, path: str | Path) -> None:
     import xarray as xr
 
     problem, draws, record = posterior.problem, posterior.draws, posterior.record
+    inputs = "row" if len(problem.record) == len(record) else "layer"  # tied rows share one input
     data: dict[str, Any] = {
-        "tau": (("draw", "row"), draws.tau),
+        "tau": (("draw", inputs), draws.tau),
         "phi": (("draw", "parameter"), draws.phi),
         "weight": ("draw", draws.weight),
         **{name: ("row", getattr(record, name)) for name in _COLUMNS},
     }
     if draws.extra_var is not None:
-        data["extra_var"] = ("row", draws.extra_var)
+        data["extra_var"] = (inputs, draws.extra_var)
+    for name in _BESIDE:
+        if getattr(draws, name) is not None:
+            data[name] = (("draw", inputs), getattr(draws, name))
     facts = {
         "record": {
             **{name: getattr(record, name) for name in ("order", *_TEXTS)},
-            **{name: _plain_labels(getattr(record, name)) for name in ("sequence", "label")},
+            **{name: _plain_labels(getattr(record, name)) for name in ("sequence", "label", "tie")},
+            **{name: getattr(record, name) for name in ("depth", "hiatus", "least_gap", "limit")},
+            "dates": None if record.dates is None else [_date_to_dict(date) for date in record.dates],
         },
         "chains": draws.chains,
         "diagnostics": {key: _marked(value) for key, value in draws.diagnostics.items()},
         "kernel": _kernel_to_dict(problem.kernel),
         "gaps": problem.gaps,
         "engine": problem.engine,
+        "outliers": problem.outliers,
+        "offsets": problem.offsets,
         **{name: getattr(problem, name) for name in _NUMBERS},
     }
     # A variable, because HDF5 has no room for long attributes.
@@ -96,16 +106,23 @@ def _restored(dataset: xr.Dataset) -> Posterior:
     facts = json.loads(dataset["facts"].item())
     columns: dict[str, Any] = {name: dataset[name].to_numpy() for name in _COLUMNS}
     numbers: dict[str, Any] = {name: np.asarray(facts[name]) for name in _NUMBERS}
-    record = Record(**columns, **facts["record"])
+    told = facts["record"]
+    for name, kind in ("depth", float), ("hiatus", bool), ("least_gap", float), ("limit", int):
+        told[name] = None if told[name] is None else np.array(told[name], dtype=kind)
+    if told["dates"] is not None:
+        told["dates"] = [_date_from_dict(date) for date in told["dates"]]
+    record = Record(**columns, **told)
     kernel = _kernel_from_dict(facts["kernel"])
-    problem = replace(pose(record, kernel, facts["gaps"], engine=facts["engine"], internal=True), **numbers)
+    model = {name: facts[name] for name in ("gaps", "engine", "outliers", "offsets")}
+    problem = replace(pose(record, kernel, **model, internal=True), **numbers)
+    beside: dict[str, Any] = {name: dataset[name].to_numpy() for name in ("extra_var", *_BESIDE) if name in dataset}
     draws = Draws(
         tau=dataset["tau"].to_numpy(),
         phi=dataset["phi"].to_numpy(),
         weight=dataset["weight"].to_numpy(),
         chains=facts["chains"],
-        extra_var=dataset["extra_var"].to_numpy() if "extra_var" in dataset else None,
         diagnostics={key: _unmarked(value) for key, value in facts["diagnostics"].items()},
+        **beside,
     )
     return Posterior(problem, draws)
 
@@ -114,6 +131,16 @@ def _kernel_to_dict(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, Sum | Product):
         return {"kind": type(kernel).__name__, "parts": [_kernel_to_dict(part) for part in kernel.parts]}
     return {"kind": type(kernel).__name__, **asdict(kernel)}  # type: ignore[call-overload]
+
+
+def _date_to_dict(date: Date | None) -> dict[str, Any] | None:
+    return None if date is None else {"kind": type(date).__name__, **date.arguments()}
+
+
+def _date_from_dict(told: dict[str, Any] | None) -> Date | None:
+    if told is None:
+        return None
+    return getattr(dates, told["kind"])(**{name: value for name, value in told.items() if name != "kind"})
 
 
 def _kernel_from_dict(facts: dict[str, Any]) -> Kernel:

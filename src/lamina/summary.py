@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .prediction import weighted_quantiles
+from . import axes
+from .mixtures import weighted_quantiles
+from .shown import has_trend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,9 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
     ]
     if len(posterior.theta.columns):
         lines.extend([*_parameters(posterior), ""])
-    if facts["method"] in ("gp", "nigp"):
+    if has_trend(posterior):
+        lines.extend([_trend(posterior), ""])
+    if posterior.as_measured:
         lines.append("inputs: taken as measured; the known order is not used")
         return "\n".join(lines)
     inputs = posterior.inputs()
@@ -63,6 +67,14 @@ def _parameters(posterior: Posterior) -> list[str]:
         else:
             lines.append("{:<10} {:>9} {:>9} {:>10} {:>10}".format(name, *numbers))
     return lines
+
+
+def _trend(posterior: Posterior) -> str:
+    shown = axes.describe(posterior.record)
+    rate = posterior.trend().set_index("term").loc["rate"]
+    mean, sd = shown.rate_factor * rate["mean"], abs(shown.rate_factor) * rate["sd"]
+    forward = " forward in time" if shown.backwards else ""
+    return f"linear trend{forward}: {_plain(mean)} ± {_plain(sd, 2)} {shown.rate_unit}".rstrip()
 
 
 def _engine(facts: dict[str, Any]) -> str:

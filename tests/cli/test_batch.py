@@ -40,6 +40,8 @@ def test_each_part_has_a_folder_and_a_failure_stops_nothing(tmp_path, table):
     assert "3 records: 2 converged, 1 failed" in done.stdout
     assert sorted(os.listdir(out)) == ["b_south_b", "index.html", "north", "summary.csv"]
     assert {"curve.csv", "inputs.csv", "report.html", "run.json", "posterior.nc"} <= set(os.listdir(out / "north"))
+    # how to do it again is Python, which it can be done in
+    assert "lamina.fit(record" in (out / "north" / "report.html").read_text()
     summary = pd.read_csv(out / "summary.csv").set_index("name")
     assert summary["state"].to_dict() == {"north": "converged", "<b>south</b>": "converged", "bad": "failed"}
     assert summary["rows"].to_dict() == {"north": 8, "<b>south</b>": 8, "bad": 0}
@@ -106,6 +108,7 @@ BAD = {
     "no such column": (["--by", "region"], "region"),
     "workers and dask": (["--by", "site", "--workers", "2", "--dask", "tcp://127.0.0.1:1"], "give one of them"),
     "unknown kernel": (["--by", "site", "--kernel", "matern"], "there is no kernel 'matern'"),
+    "chains of gp": (["--by", "site", "--method", "gp", "--chains", "4"], "--chains is not for --method gp"),
 }
 
 
@@ -123,3 +126,20 @@ def test_names_that_would_share_a_folder_are_refused(tmp_path):
     done = batch(path, tmp_path / "out")
     assert done.exit_code == 2
     assert "'a/b' and 'A:B' would share the folder A_B" in done.stderr
+
+
+def test_a_site_named_like_a_path_stays_in_the_folder(tmp_path):
+    path, out = tmp_path / "sites.csv", tmp_path / "deep" / "er" / "out"
+    path.write_text(HEAD + site("../../etc", 1) + site("north", 2))
+    assert batch(path, out).exit_code == 0
+    assert sorted(os.listdir(out)) == ["etc", "index.html", "north", "summary.csv"]
+    assert os.listdir(tmp_path / "deep") == ["er"]
+
+
+def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("lamina.parallel.PATIENCE", 0.5)
+    done = batch(table, tmp_path / "out", "--dask", "tcp://127.0.0.1:1")
+    assert done.exit_code == 2
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr
+    assert "dask scheduler" in done.stderr

@@ -41,10 +41,62 @@ def test_a_method_that_has_not_converged_is_marked_in_the_table(tmp_path, monkey
 
     monkeypatch.setitem(fitting.METHODS, "nigp", partial(fitting.METHODS["nigp"], max_steps=1))
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output
     found = pd.read_csv(tmp_path / "out" / "compare.csv").iloc[0]
     assert (found["first_converged"], found["second_converged"]) == ("yes", "no")
-    assert "nigp has NOT converged." in done.stdout
+    assert "nigp has NOT converged." in done.stderr
+
+
+def interrupt(*args, **kwargs):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_stops_after_the_method_and_keeps_those_before(tmp_path, monkeypatch):
+    from lamina import fitting
+
+    monkeypatch.setitem(fitting.METHODS, "npv", interrupt)
+    done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp,npv,mcmc", "--out", tmp_path / "out")
+    assert done.exit_code == 130, done.output
+    assert "left out: npv, mcmc" in done.stderr
+    found = pd.read_csv(tmp_path / "out" / "compare.csv")
+    assert found[["first", "second"]].to_numpy().tolist() == [["gp", "nigp"]]
+
+
+def test_a_method_that_was_interrupted_is_marked_in_the_table(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    from lamina import fitting
+
+    nigp = fitting.METHODS["nigp"]
+
+    def stopped(problem, seed):
+        draws = nigp(problem, seed=seed)
+        return replace(draws, diagnostics=draws.diagnostics | {"converged": False, "interrupted": True})
+
+    monkeypatch.setitem(fitting.METHODS, "nigp", stopped)
+    done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp,npv", "--out", tmp_path / "out")
+    assert done.exit_code == 130, done.output
+    assert "nigp was INTERRUPTED" in done.stderr
+    found = pd.read_csv(tmp_path / "out" / "compare.csv")
+    assert found[["first_converged", "second_converged"]].to_numpy().tolist() == [["yes", "interrupted"]]
+
+
+def test_ctrl_c_before_there_are_two_curves_leaves_nothing(tmp_path, monkeypatch):
+    from lamina import fitting
+
+    monkeypatch.setitem(fitting.METHODS, "nigp", interrupt)
+    done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
+    assert done.exit_code == 130
+    assert "Nothing is written" in done.stderr
+    assert os.listdir(tmp_path) == ["core.csv"]
+
+
+def test_a_record_that_cannot_be_fitted_is_refused_before_anything_is_written(tmp_path):
+    table = write_table(tmp_path, "depth,age_bp,age_sd,rsl,rsl_sd\n1,100,10,1,1\n2,200,10,1,1\n")
+    done = lamina("compare", table, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "too few" in done.stderr
+    assert os.listdir(tmp_path) == ["core.csv"]
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,53 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     assert "is converged; there is nothing to go on with" in again.stderr
 
 
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory):
+    """A run that --resume could go on with: the table and the folder."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    table, out = write_table(folder), folder / "out"
+    assert lamina("fit", table, "--out", out, "--max-sweeps", "1", "--chains", "2", "--quiet").exit_code == 3
+    return table, out
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("run.json", b"{"), ("run.json", b"[]"), ("run.json", b"{}"), ("checkpoint.npz", b"PK\x03\x04"),
+     ("checkpoint.npz", b"")],
+)  # fmt: skip
+def test_a_damaged_run_cannot_go_on_and_says_so(unfinished, file, content):
+    table, out = unfinished
+    before = (out / file).read_bytes()
+    (out / file).write_bytes(content)
+    done = lamina("fit", table, "--out", out, "--chains", "2", "--resume")
+    (out / file).write_bytes(before)
+    assert done.exit_code == 2, done.output
+    assert "is damaged and cannot go on" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_json_holds_no_numbers_that_are_none(unfinished, tmp_path):
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    table, out = unfinished
+    facts = json.loads((out / "run.json").read_text(), parse_constant=refuse)["diagnostics"]
+    assert facts["r_hat"] is None  # too few draws to tell
+    done = lamina("fit", table, "--out", tmp_path / "out", "--max-sweeps", "1", "--chains", "2", "--json")
+    assert json.loads(done.stdout, parse_constant=refuse)["diagnostics"] | {"seconds": 0} == facts | {"seconds": 0}
+    values = {"a": [np.float64("nan"), np.int64(1)], "b": np.array([np.inf, 2.0]), "c": tmp_path}
+    assert json.loads(results.json_text(values)) == {"a": [None, 1], "b": [None, 2.0], "c": str(tmp_path)}
+
+
+def test_quiet_and_json_print_no_warnings(tmp_path):
+    common = ("fit", write_table(tmp_path), "--method", "gp", "--interval", "0:5000")
+    done = lamina(*common, "--out", tmp_path / "quiet", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    done = lamina(*common, "--out", tmp_path / "json", "--json")
+    assert done.stderr == ""
+    assert any("reaches beyond the data" in said for said in json.loads(done.stdout)["warnings"])
+
+
 def test_ctrl_c_writes_what_there_is(tmp_path, monkeypatch):
     def press(state):
         if state["stage"] == "sampling":
@@ -150,6 +197,13 @@ def test_ctrl_c_writes_what_there_is(tmp_path, monkeypatch):
 
 
 BAD = {
+    "trend without error": (["core.csv", "--trend", "0.001", "0"], "its standard deviation above 0"),
+    "trend without level": (["core.csv", "--trend", "0.001", "0.1", "--mean", "zero"], "--mean zero leaves out"),
+    "trend of text": (["core.csv", "--trend", "fast", "0.1"], "--trend: 'fast' is not a number"),
+    "level of nothing": (["core.csv", "--exceeds", "nan"], "--exceeds: 'nan' is not a number"),
+    "rate of matern12": (["core.csv", "--kernel", "matern12", "--rate-exceeds", "1"], "the curve has no rate"),
+    "ensemble of gp": (["core.csv", "--method", "gp", "--ensemble", "9"], "takes the inputs as measured"),
+    "ensemble of none": (["core.csv", "--ensemble", "0"], "0 is not a whole number of at least 1"),
     "no such file": (["none.csv"], "none.csv: there is no such file"),
     "unknown kernel": (["core.csv", "--kernel", "matern72"], "there is no kernel 'matern72'; there are matern12"),
     "text in --at": (["core.csv", "--at", "0:x:10"], "--at: 'x' in '0:x:10' is not a number"),
@@ -177,7 +231,50 @@ BAD = {
     "empty name of a column": (["core.csv", "--t", ""], "option t (--t): found ''"),
     "nothing to resume": (["core.csv", "--resume"], "holds no run to go on with"),
     "unknown option": (["core.csv", "--fast"], "No such option"),
+    "a name too long for a file": (["a" * 300], "the file cannot be read"),
 }
+
+
+def test_a_trend_of_known_rate_with_events_and_an_ensemble(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    asked = ["--exceeds", "-0.5", "--exceeds", "9", "--rate-exceeds", "0.0005", "--extremes", "--ensemble", "25"]
+    done = lamina("fit", table, "--out", out, "--trend", "0.001", "0.0001", *asked, "--at", "0:900:100")
+    assert done.exit_code == 0, done.output
+    new = {"components.csv", "events.csv", "ensemble.csv"}
+    assert set(os.listdir(out)) == WRITTEN | new
+    posterior = library.load(out / "posterior.nc")
+    # told forward in time on the command line, kept in ages inside
+    (term,) = [term for term in posterior.problem.kernel.trend if term.slope()]
+    assert (posterior.record.sign * term.mean, term.sd) == (-0.001, 0.0001)
+    assert "linear trend forward in time: 1.0" in done.stdout
+    parts = pd.read_csv(out / "components.csv")
+    assert set(parts["component"]) == {"Matern32", "trend", "without trend"}
+    rates = parts[parts["quantity"] == "rate"].pivot_table("mean", "at", "component")
+    whole = pd.read_csv(out / "rate.csv").set_index("at")["mean"]
+    assert (rates["trend"] + rates["without trend"]).to_numpy() == pytest.approx(whole.to_numpy(), rel=1e-6)
+    assert (rates["trend"] > 0.0).all()
+    curves = parts[parts["quantity"] == "curve"].pivot_table("mean", "at", "component")
+    whole = pd.read_csv(out / "curve.csv")["mean"].to_numpy()
+    assert (curves["trend"] + curves["Matern32"]).to_numpy() == pytest.approx(whole, abs=1e-8)
+    events = pd.read_csv(out / "events.csv")
+    assert events["event"].tolist() == ["first above"] * 3 + ["maximum"] * 2 + ["minimum"] * 2
+    assert events["p"][:2].tolist() == [1.0, 0.0]
+    assert 200 < events["q50"][0] < 700
+    run = json.loads((out / "run.json").read_text())
+    assert run["settings"]["trend"] == [0.001, 0.0001]
+    assert [one["p"] for one in run["events"]][:2] == [1.0, 0.0]
+    members = pd.read_csv(out / "ensemble.csv")
+    assert members.shape == (6, 26)
+    assert (np.diff(members.iloc[:, 1:], axis=0) > 0).all()
+    text = (out / "columns.txt").read_text()
+    assert "1 ... 25" in text
+    assert "components.csv: the parts" in text
+    report = (out / "report.html").read_text()
+    assert 'id="parts"' in report
+    assert 'id="events"' in report
+    again = lamina("fit", table, "--out", out, "--force", "--method", "gp", "--quiet")
+    assert again.exit_code == 0
+    assert not new & set(os.listdir(out))  # tables of the run before are gone
 
 
 @pytest.mark.parametrize(("arguments", "text"), BAD.values(), ids=BAD.keys())
@@ -210,6 +307,28 @@ def test_tables_of_the_run_before_do_not_stay(tmp_path):
     assert lamina(*common, "--kernel", "matern12", "--force").exit_code == 0
     assert set(os.listdir(out)) == WRITTEN - {"rate.csv"}
     assert "rate.csv" not in (out / "columns.txt").read_text()
+
+
+def test_a_run_whose_writing_broke_off_does_not_look_complete(tmp_path, monkeypatch):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    common = ("fit", table, "--out", out, "--method", "gp", "--quiet", "--force")
+    assert lamina(*common).exit_code == 0
+
+    def fail(*args, **kwargs):
+        raise results.WriteError("the disk is full.")
+
+    monkeypatch.setattr(results.report, "write", fail)
+    assert lamina(*common).exit_code == 2
+    assert "run.json" not in os.listdir(out)
+
+
+def test_a_folder_whose_name_is_too_long(tmp_path):
+    table = write_table(tmp_path)
+    for command in ("fit", table, "--method", "gp"), ("compare", table), ("batch", table), ("fit", table, "--resume"):
+        done = lamina(*command, "--out", tmp_path / ("a" * 300))
+        assert done.exit_code == 2, done.output
+        assert "Traceback" not in done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
 def test_times_far_beyond_the_data_are_warned_of(tmp_path):
@@ -385,9 +504,9 @@ def test_ages_of_another_model_take_the_place_of_the_order(tmp_path):
         (
             [],
             {"depths": (0.0, 30.0, 60.0)},
-            r"reaches from depth 0 to 60, but rows 4 and 5 .*of the record lie outside",
+            r"reaches from depth 0 to 60, but lines 6 and 7 of the record lie outside",
         ),
-        ([], {"shift": 5000.0}, "members do not reach the t of rows 0, 1"),
+        ([], {"shift": 5000.0}, "core.csv: members do not reach the t of lines 2, 3"),
     ],
 )
 def test_ages_that_do_not_fit_the_table_are_refused(options, ages, said, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from problems import KERNELS, SMOOTH, Problem, problem
 
 from lamina import dense, markov
+from lamina.kernels import Constant, Linear, Matern32, Matern52
 from lamina.markov.smoothing import merge
 
 CURVES = {name: kernel for name, kernel in KERNELS.items() if kernel.stationary is not None}
@@ -136,3 +137,15 @@ def test_the_rate_of_a_draw_is_its_derivative():
     curve, rates = markov.sample(KERNELS["matern52"], *P10, at, 20, np.random.default_rng(5))
     assert (curve[:, 1] - curve[:, 0]) / h == pytest.approx(rates.mean(axis=1), abs=1e-2)
     assert rates.std() > 0.1
+
+
+def test_a_part_that_is_much_faster_than_the_rows_are_far_apart():
+    """What the future says of the fast part is then nothing but rounding, which may be below zero."""
+    kernel = Matern52(440.0, 0.25) + Matern32(3.4, 0.075) + Constant() + Linear(mean=0.001, sd=0.0003)
+    tau = np.array([-456.4354, -214.8702, -124.1532, 131.1179, 237.0227, 436.6669])
+    y, y_sd = np.array([-0.05, -0.31, -0.44, -0.80, -0.85, -1.0]), np.full(6, 0.08)
+    at = np.linspace(-470.0, 450.0, 93)
+    mean, covariance = dense.predict(kernel, tau, y, y_sd, at)
+    found = markov.predict(kernel, tau, y, y_sd, at)
+    assert found.mean == pytest.approx(mean, rel=1e-8)
+    assert found.sd == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-8)

@@ -7,6 +7,7 @@ import pytest
 import lamina
 from lamina.convergence import mean_standard_error
 from lamina.methods.coordinates import make_plan, unlay
+from lamina.methods.crew import Room
 from lamina.methods.dense_mcmc import DenseChain
 from lamina.methods.starts import starting_inputs, starting_phi
 from lamina.methods.target import dense_log_density, log_density, make_target
@@ -85,7 +86,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 
 def chain(record, kernel, **options) -> DenseChain:
-    return DenseChain(pose(record, kernel, **options), np.random.SeedSequence(0), 50)
+    return DenseChain(pose(record, kernel, **options), np.random.SeedSequence(0), Room(50, 50))
 
 
 PROBLEMS = {

@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from lamina import Matern32, Record
 from lamina.convergence import mean_standard_error
 from lamina.methods import mcmc
+from lamina.methods.crew import Room
 from lamina.problem import pose
 
 KNOWN = {"length": 1.5, "sd": 1.0}
@@ -234,7 +235,7 @@ def test_the_same_seed_gives_the_same_draws_on_one_core_and_on_two(mixed):
 
 
 def test_steps_are_adapted_in_warm_up_only(mixed):
-    chain = mcmc.MarkovChain(mixed, np.random.SeedSequence(0), keep=100)
+    chain = mcmc.MarkovChain(mixed, np.random.SeedSequence(0), Room(100, 100))
 
     def steps():
         state = chain.state

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import fits
@@ -12,6 +13,8 @@ from texts import EVIL
 
 import lamina
 from lamina import report
+from lamina.axes import describe
+from lamina.grid import default_times
 from lamina.methods.draws import Draws
 from lamina.posterior import Posterior
 from lamina.report import answer, methods, words
@@ -190,6 +193,10 @@ def test_every_method_has_a_report_and_cites_its_sources(method):
         ({"kernel": lamina.Matern52()}, "order 5/2"),
         ({"kernel": lamina.Matern32() + lamina.Matern12()}, "the sum of a Matérn kernel of order 3/2 and a Matérn"),
         ({"mean": "linear"}, "an unknown level (flat prior, integrated out) plus an unknown linear trend"),
+        (
+            {"kernel": lamina.Matern32() + lamina.Constant() + lamina.Linear(mean=0.25, sd=0.05)},
+            "an unknown linear trend (normal prior, 0.250 ± 0.050, integrated out)",
+        ),
         ({"fixed": {"length": 2.5}}, "Kept fixed: length scale 2.50"),
         ({"priors": {"length": (3.0, 2.0)}}, "length scale: median 3.00, 68 % from 1.50 to 6.00"),
         ({"estimate": "y_scale"}, "errors of the outputs were taken as known up to a common factor"),
@@ -289,8 +296,44 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path, page):
 
 
 def test_a_table_at_hand_and_a_seed_give_the_same_page():
-    posterior = fits.posterior("mcmc")
-    assert report.html(posterior, seed=3) == report.html(posterior, seed=3)
+    posterior, at = fits.posterior("mcmc"), [1.0, 2.0]
+    times = default_times(posterior)
+    curve, rate = posterior.curve_and_rate(times)
+    at_hand = {"curve_table": curve, "rate_table": rate}
+    at_hand["at_tables"] = dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
+    assert report.html(posterior, at=at, seed=3, **at_hand) == report.html(posterior, at=at, seed=3)
+
+
+def test_tables_at_hand_are_shown_and_not_computed_again():
+    posterior, at = fits.posterior("gp"), [1.0, 2.0]
+    curve, rate = posterior.curve_and_rate(at)
+    shown = compute(posterior, at=at, at_tables={"curve": curve + 1.0, "rate": rate + 2.0}).asked
+    np.testing.assert_allclose(shown["mean"], curve["mean"] + 1.0)
+    np.testing.assert_allclose(shown["rate_high"], rate["q97.5"] + 2.0)
+
+
+#: name: (rates as mean, half width of the 95 % band; what is said). The average is 1.
+STANDING_OUT = {
+    "the fastest is not clear, another is": ([(5.0, 4.5), (1.5, 0.2), (1.1, 0.3)], "most around 1.00: 1.50"),
+    "slower than the average": ([(1.1, 0.3), (0.2, 0.15), (1.4, 0.3)], "most around 1.00: 0.20"),
+    "furthest in standard deviations": ([(3.0, 1.9), (2.0, 0.2), (1.0, 0.5)], "most around 1.00: 2.00"),
+    "all about the average": ([(1.1, 0.3), (0.9, 0.3), (1.2, 0.3)], "At no time does the rate clearly differ from its"),
+    "all about zero": ([(1.1, 1.3), (0.9, 1.3), (-0.2, 1.3)], "At no single time is the rate clearly different from"),
+}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("rates", "said"), STANDING_OUT.values(), ids=STANDING_OUT)
+def test_the_rate_that_stands_out_is_looked_for_at_all_times(rates, said, backwards):
+    content = compute(fits.posterior("gp"))
+    content = replace(content, axes=describe(fits.record(t_unit="BP" if backwards else "CE")))
+    sign = -1.0 if backwards else 1.0
+    mean, half = np.array(rates).T
+    table = pd.DataFrame({"at": [0.0, 1.0, 2.0], "mean": sign * mean, "sd": half / 1.96})
+    table["q2.5"], table["q97.5"] = table["mean"] - half, table["mean"] + half
+    whole = content.whole.assign(**{"from": 0.0, "to": 2.0, "mean": 1.0})
+    (sentence,) = answer.fastest(replace(content, rate=table, whole=whole))
+    assert said in sentence
 
 
 @pytest.mark.parametrize(
@@ -325,3 +368,27 @@ def test_an_estimate_has_no_interval(method):
     assert ("estimate, no interval" in section) == point
     assert ("±" in section) == (not point)
     assert ('<th class="number">95 %</th>' in section) == (not point)
+
+
+def test_parts_trend_and_events_are_told_where_there_are_any():
+    record = fits.record(order="decreasing", true=fits.TRUE[::-1], t_unit="ka BP", y_unit="m")
+    kernel = (
+        lamina.Matern52(4.0, 0.8) + lamina.Matern32(0.7, 0.3) + lamina.Constant() + lamina.Linear(mean=-0.2, sd=0.1)
+    )
+    posterior = fits.at_known(record, kernel)
+    facts = {"method": "gp", "seconds": 0.0, "objective": 0.0, "converged": True, "interrupted": False}
+    posterior = Posterior(posterior.problem, replace(posterior.draws, diagnostics=facts))
+    table = lamina.functionals.events(posterior, levels=[3.0, 99.0], rates=[0.1], with_extremes=True, draws=50)
+    page = report.html(posterior, events=table)
+    outline, figures = Outline(page), figures_of(page)
+    assert outline.ids == ["rate", "parts", *ORDER[1:5], "events", *ORDER[5:]]
+    names = {one["name"] for one in figures["figure-parts"]["data"] if "name" in one}
+    assert names == {"Matern52_1", "Matern32_2", "trend"}
+    rate = posterior.trend().set_index("term").loc["rate"]
+    said = words.with_range(-rate["mean"], -rate["q97.5"], -rate["q2.5"], "m/ka")
+    assert f"The linear trend forward in time is {said}" in outline.text.replace("\xa0", " ")
+    drawn = np.array(trace(figures["figure-rate-without-trend"], "mean")["y"], dtype=float)
+    at = np.array(trace(figures["figure-rate-without-trend"], "mean")["x"], dtype=float)
+    np.testing.assert_allclose(drawn, -posterior.rate(at, trend=False)["mean"], atol=1e-3)
+    for text in "curve first above 3 m", "curve first above 99 m", "rate first above 0.1 m/ka", "maximum of the curve":
+        assert text in outline.text

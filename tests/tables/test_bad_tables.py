@@ -56,15 +56,14 @@ BAD = {
         {},
         ["core.csv, line 1: no column holds the input", '"a", "b"', "--t COLUMN"],
     ),
-    "radiocarbon only": (
-        header("depth,14C age,14C error,rsl,rsl_sd"),
+    "radiocarbon without errors": (
+        "depth,14C age,rsl,rsl_sd\n1,400,1,1\n2,500,1,1\n",
         {},
-        ['core.csv, line 1, column "14C age": these are radiocarbon ages', "calibrate them first"],
-    ),
-    "radiocarbon in brackets": (
-        header("depth,Age (14C yr BP),age_sd,rsl,rsl_sd"),
-        {},
-        ['core.csv, line 1, column "Age (14C yr BP)": these are radiocarbon ages', "calibrate them first"],
+        [
+            'core.csv, line 1, column "14C age": no column holds the errors of the radiocarbon ages',
+            "14C error",
+            "--t-sd",
+        ],
     ),
     "the error of a radiocarbon age beside a calibrated one": (
         "depth,Age (14C yr BP),Age error (14C yr),Median age (cal BP),rsl,rsl_sd\n1,100,10,110,1,1\n2,200,9,210,1,1\n",

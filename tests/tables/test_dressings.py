@@ -2,6 +2,7 @@
 
 import random
 import sys
+from dataclasses import replace
 
 import pytest
 from numpy.testing import assert_allclose
@@ -73,7 +74,9 @@ def test_row_order_does_not_matter_when_depth_gives_the_order(table, seed):
 def test_height_is_depth_upside_down(table):
     rows = [[str(100 - float(row[0])), *row[1:]] for row in ROWS]
     by_height = dress(rows=rows).replace(b"Depth (cm)", b"Height (cm)")
-    assert read(table(by_height)).record == read(table(dress(), "plain.csv")).record
+    up, down = read(table(by_height)).record, read(table(dress(), "plain.csv")).record
+    assert_allclose(up.depth, 100 - down.depth)
+    assert replace(up, depth=down.depth) == down
 
 
 def test_two_sigma_is_twice_one_sigma(table):

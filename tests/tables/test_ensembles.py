@@ -53,8 +53,9 @@ def test_depths_outside_the_ensemble_are_named(tmp_path):
     with pytest.raises(lamina.TableError) as caught:
         lamina.read_ensemble(path, [-2.0, 3.0, 41.0])
     assert str(caught.value) == (
-        "ages.csv: the ensemble reaches from depth 0 to 40, but rows 0 and 2 (counting from 0) of the record lie "
-        "outside (the first at -2); run the age model to these depths, leave the rows out, or bring both to one unit."
+        "ages.csv: the ensemble reaches from depth 0 to 40, but rows 0 and 2 (counting from 0) of the record "
+        "lie outside (the first at -2); run the age model to these depths, leave the rows out, or "
+        "bring both to one unit."
     )
 
 

@@ -295,10 +295,8 @@ def test_rejected_rows_are_left_out_and_counted(table, flag):
     assert facts(understood)["rejected"].startswith("1 rows left out (line 4)")
 
 
-def test_limiting_rows_are_left_out_with_a_warning(table):
-    content = (
-        "depth,age_bp,age_sd,rsl,rsl_sd,type\n1,100,10,1,1,SLIP\n2,200,10,1,1,Marine limiting\n3,300,10,1,1,SLIP\n"
-    )
+def test_limiting_rows_without_a_side_are_left_out_with_a_warning(table):
+    content = "depth,age_bp,age_sd,rsl,rsl_sd,type\n1,100,10,1,1,SLIP\n2,200,10,1,1,limiting\n3,300,10,1,1,SLIP\n"
     understood = read(table(content))
     assert understood.lines == (2, 4)
     assert any("limiting" in warning for warning in understood.warnings)

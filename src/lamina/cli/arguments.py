@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..axes import describe
 from ..errors import MethodError
-from ..fitting import METHODS
+from ..fitting import LEARN_INPUTS, METHODS
 from ..intervals import checked
 from ..kernels import (
+    Constant,
     Kernel,
+    Linear,
     Matern12,
     Matern32,
     Matern52,
@@ -24,6 +28,8 @@ from ..kernels import (
 from ..tables.ensembles import read_ensemble
 
 if TYPE_CHECKING:
+    from ..record import Record
+    from ..results import Asked
     from ..tables import Understanding
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -54,20 +60,20 @@ def kernel(text: str) -> Kernel:
     return total
 
 
-def times(text: str | None) -> np.ndarray | None:
+def times(text: str | None, option: str = "--at") -> np.ndarray | None:
     """The text "0:2000:10" as the times 0, 10, ..., 2000; or times separated by commas."""
     if text is None:
         return None
     if ":" not in text:
-        return np.array([_number("--at", part, text) for part in text.split(",")])
-    parts = [_number("--at", part, text) for part in text.split(":")]
+        return np.array([_number(option, part, text) for part in text.split(",")])
+    parts = [_number(option, part, text) for part in text.split(":")]
     if len(parts) != 3:
-        raise MethodError(f"--at: {text!r} is not first:last:step, such as 0:2000:10.")
+        raise MethodError(f"{option}: {text!r} is not first:last:step, such as 0:2000:10.")
     first, last, step = parts
     if step == 0.0 or (last - first) / step < 0.0:
-        raise MethodError(f"--at: with a step of {step:g} one does not get from {first:g} to {last:g}.")
+        raise MethodError(f"{option}: with a step of {step:g} one does not get from {first:g} to {last:g}.")
     if (last - first) / step > MOST_TIMES:
-        raise MethodError(f"--at: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
+        raise MethodError(f"{option}: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
     return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
 
 
@@ -78,6 +84,34 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
         return checked(pairs)
     except MethodError as error:
         raise MethodError(f"--interval: {error}") from None
+
+
+def numbers(option: str, texts: Sequence[str] | None) -> list[float]:
+    """Texts as finite numbers. Raises MethodError for one that is none."""
+    return [_number(option, text, text) for text in texts or []]
+
+
+def with_trend(kernel: Kernel, trend: Sequence[float], settings: dict[str, Any], record: Record) -> Kernel:
+    """The kernel with a level and a linear trend whose rate, given forward in time, has a prior: mean and sd."""
+    if not trend:
+        return kernel
+    rate, rate_sd = trend
+    if settings["mean"] == "zero":
+        raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
+    if rate_sd <= 0.0:
+        raise MethodError(
+            f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
+            f"{rate_sd:g}. A trend of unknown rate is --mean linear."
+        )
+    return kernel + Constant() + Linear(mean=describe(record).time_sign * rate, sd=rate_sd)
+
+
+def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
+    """Raise MethodError for what could not be told after the fit."""
+    if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
+        raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
+    if asked.members and method not in LEARN_INPUTS:
+        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {', '.join(LEARN_INPUTS)}.")
 
 
 def check_method_takes(using: dict[str, Any]) -> None:
@@ -106,7 +140,8 @@ def members_of(path: Path, understanding: Understanding) -> np.ndarray:
     """The ages in a file at the depths of a table, (members, rows)."""
     if understanding.depth is None:
         raise MethodError(f"--ages: {understanding.path.name} has no column of depths, at which to look for the ages.")
-    return read_ensemble(path, understanding.depth)
+    with understanding.naming_lines():
+        return read_ensemble(path, understanding.depth)
 
 
 def _flag(name: str) -> str:
@@ -126,5 +161,6 @@ def _number(option: str, part: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise MethodError(f"{option}: {part.strip()!r} in {text!r} is not a number.")
+        where = "" if part == text else f" in {text!r}"
+        raise MethodError(f"{option}: {part.strip()!r}{where} is not a number.")
     return value

@@ -44,7 +44,7 @@ def batch(
     quiet: given.Quiet = False,
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
-    from ..files import WriteError, check_empty
+    from ..files import WriteError, check_empty, those_there
     from ..many import SUMMARY
     from ..many import batch as fit_all
     from ..report.words import count
@@ -59,7 +59,7 @@ def batch(
     model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
     moments, spans = times(at), intervals(interval)
     records = _records(tables, by, options)
-    if (out / SUMMARY).exists() and not (force or resume):
+    if those_there(out, [SUMMARY]) and not (force or resume):
         raise WriteError(f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force.")
     if not (force or resume):
         check_empty(out)

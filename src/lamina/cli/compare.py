@@ -37,7 +37,8 @@ def compare(
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..comparison import differences, explained
     from ..dictionary import listed, with_unit
-    from ..files import WriteError, check_empty, make_folder, replacing, write_text
+    from ..files import WriteError, check_empty, make_folder, replacing, those_there, write_text
+    from ..fitting import prepare
     from ..grid import default_times
     from ..plots import compare as draw
     from ..tables import Options, read
@@ -48,7 +49,10 @@ def compare(
     model = fitting | {"kernel": by_name(fitting["kernel"])}
     understanding = read(table, options)
     folder = out or Path(f"{table.stem}-compared")
-    there = [name for name in ("compare.csv", "curves.csv", "compare.png", "columns.txt") if (folder / name).exists()]
+    with understanding.naming_lines():
+        for name in names:
+            prepare(understanding.record, name, **model)
+    there = those_there(folder, ("compare.csv", "curves.csv", "compare.png", "columns.txt"))
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")
     if not force:
@@ -56,10 +60,12 @@ def compare(
     make_folder(folder)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
-    posteriors = _fitted(understanding.record, names, model, quiet)
-    grid = default_times(posteriors[names[-1]]) if asked is None else asked
+    posteriors, unfinished = _fitted(understanding.record, names, model, quiet)
+    if len(posteriors) < 2:
+        _leave_nothing(folder)
+    grid = default_times(next(reversed(posteriors.values()))) if asked is None else asked
     curves = {name: posterior.curve(grid) for name, posterior in posteriors.items()}
-    converged = {name: bool(posterior.draws.diagnostics["converged"]) for name, posterior in posteriors.items()}
+    converged = {name: _converged(posterior) for name, posterior in posteriors.items()}
     found = differences(curves, converged)
     record = understanding.record
     columns = listed(explained(record.y_unit))
@@ -77,11 +83,33 @@ def compare(
         draw(posteriors, curves).savefig(partial, dpi=160)
     if not quiet:
         typer.echo(found.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
-        typer.echo(f"\n{columns}")
-        for name in names:
-            if not converged[name]:
-                typer.echo(f"{name} has NOT converged.")
-        typer.echo(f"\nFigure and tables are in {folder}.")
+        typer.echo(f"\n{columns}\n\nFigure and tables are in {folder}.")
+    _leave(converged, unfinished)
+
+
+def _converged(posterior: Posterior) -> str:
+    facts = posterior.draws.diagnostics
+    return "interrupted" if facts["interrupted"] else "yes" if facts["converged"] else "no"
+
+
+def _leave(converged: dict[str, str], unfinished: list[str]) -> None:
+    """End with what must be said of the methods, and the exit code that belongs to it."""
+    for name, said in converged.items():
+        if said != "yes":
+            typer.echo(f"lamina: {name} {'has NOT converged' if said == 'no' else 'was INTERRUPTED'}.", err=True)
+    if unfinished:
+        typer.echo(f"lamina: interrupted; left out: {', '.join(unfinished)}.", err=True)
+    if unfinished or "interrupted" in converged.values():
+        raise typer.Exit(given.INTERRUPTED)
+    if "no" in converged.values():
+        raise typer.Exit(given.NOT_CONVERGED)
+
+
+def _leave_nothing(folder: Path) -> None:
+    if not any(folder.iterdir()):
+        folder.rmdir()
+    typer.echo("lamina: interrupted before there were two curves to compare. Nothing is written.", err=True)
+    raise typer.Exit(given.INTERRUPTED)
 
 
 def _checked(methods: str) -> list[str]:
@@ -95,17 +123,29 @@ def _checked(methods: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _fitted(record: Any, names: list[str], model: dict[str, Any], quiet: bool) -> dict[str, Posterior]:
+def _fitted(
+    record: Any, names: list[str], model: dict[str, Any], quiet: bool
+) -> tuple[dict[str, Posterior], list[str]]:
+    """The record through each method in turn; and those that are missing, because the user interrupted."""
     from ..fitting import NotConverged, fit
 
-    posteriors = {}
+    posteriors: dict[str, Posterior] = {}
     with bar("methods", quiet) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for k, name in enumerate(names):
             if progress is not None:
                 progress(k, len(names))
-            posteriors[name] = fit(record, method=name, **model)  # type: ignore[arg-type]
-    return posteriors
+            try:
+                posterior = fit(record, method=name, **model)  # type: ignore[arg-type]
+            except KeyboardInterrupt:
+                return posteriors, names[k:]
+            interrupted = posterior.draws.diagnostics["interrupted"]
+            if interrupted and name == "mcmc" and posterior.checkpoint is None:  # in warm-up: there is nothing to keep
+                return posteriors, names[k:]
+            posteriors[name] = posterior
+            if interrupted:
+                return posteriors, names[k + 1 :]
+    return posteriors, []
 
 
 def _stacked(curves: dict[str, pd.DataFrame]) -> pd.DataFrame:

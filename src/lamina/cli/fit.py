@@ -8,6 +8,8 @@ import sys
 import textwrap
 import time
 import warnings
+import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,10 +53,15 @@ def fit(
     fitting: dict[str, Any],
     using: dict[str, Any],
     reading: dict[str, Any],
+    trend: given.Rate = None,
     ages: given.Ages = None,
     out: Out = None,
     at: given.At = None,
     interval: given.Interval = None,
+    exceeds: given.Exceeds = None,
+    rate_exceeds: given.RateExceeds = None,
+    extremes: given.Extremes = False,
+    ensemble: given.Ensemble = None,
     force: given.Force = False,
     resume: Resume = False,
     quiet: given.Quiet = False,
@@ -64,36 +71,57 @@ def fit(
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import check_method_takes, intervals, members_of, times, with_ages
+    from .arguments import (
+        check_asked,
+        check_method_takes,
+        intervals,
+        members_of,
+        numbers,
+        times,
+        with_ages,
+        with_trend,
+    )
     from .arguments import kernel as by_name
 
     if ages is not None:
         using, reading = with_ages(using, reading)
     check_method_takes(using)
+    known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
     asked = Asked(
         at=times(at),
         intervals=intervals(interval),
+        levels=numbers("--exceeds", exceeds),
+        rates=numbers("--rate-exceeds", rate_exceeds),
+        extremes=extremes,
+        members=ensemble or 0,
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
-        settings=settings | ({} if ages is None else {"ages": ages.name}),
+        settings=settings
+        | ({"trend": known_rate} if known_rate else {})
+        | ({} if ages is None else {"ages": ages.name}),
         table=table.name,
     )
-    model = settings | {"kernel": by_name(fitting["kernel"])}
+    kernel = by_name(fitting["kernel"])
+    check_asked(asked, kernel, settings["method"])
     began = time.perf_counter()
     understanding = read(table, options)
     timings = {"read": time.perf_counter() - began}
     folder = out or Path(f"{table.stem}-lamina")
+    model = settings | {"kernel": with_trend(kernel, known_rate, settings, understanding.record)}
+    if known_rate:
+        del model["mean"]  # the kernel has it
     if ages is not None:
         model["members"] = members_of(ages, understanding)
     if resume:
         model |= _resumed(folder, understanding, asked)
-    prepare(understanding.record, seed=seed, **model)
+    with understanding.naming_lines():
+        prepare(understanding.record, seed=seed, **model)
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
     asked = replace(asked, warnings=beyond(understanding.record, asked))
-    for said in asked.warnings:
+    for said in () if quiet or as_json else asked.warnings:  # they are in the report and in run.json
         typer.echo(f"lamina: warning: {said}", err=True)
     run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
 
@@ -102,7 +130,8 @@ def beyond(record: Record, asked: Asked) -> list[str]:
     """Which of the times and intervals asked for lie beyond the data, where the curve returns to its mean."""
     import numpy as np
 
-    low, high = float((record.t - 2 * record.t_sd).min()), float((record.t + 2 * record.t_sd).max())
+    t, t_sd = record.t[record.dated], record.t_sd[record.dated]
+    low, high = float((t - 2 * t_sd).min()), float((t + 2 * t_sd).max())
     low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     said = "beyond the data, where the curve returns to its mean and the band is that of the prior"
     found = [
@@ -165,7 +194,7 @@ def run(
     """Fit, write, and end with a summary and the exit code that belongs to it."""
     from ..fitting import NotConverged
     from ..fitting import fit as fit_record
-    from ..results import write
+    from ..results import json_text, write
 
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
@@ -178,7 +207,7 @@ def run(
         _leave_nothing(folder)
     facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:
-        typer.echo(json.dumps({**facts, "folder": str(folder)}, default=str))
+        typer.echo(json_text({**facts, "folder": str(folder)}))
     elif not quiet:
         typer.echo(_told(posterior, facts["intervals"], folder, understanding))
     _leave(facts["state"], folder)
@@ -229,16 +258,23 @@ def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[s
     from ..errors import MethodError
     from ..results import RUN, read_checkpoint
 
-    path = folder / RUN
-    checkpoint = read_checkpoint(folder)
-    if not path.is_file():
-        raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
-    before = json.loads(path.read_text(encoding="utf-8"))
-    same = {name: value for name, value in before["settings"].items() if name != "max_sweeps"}
-    if before["sha256"] != understanding.sha256 or before["seed"] != asked.seed:
+    try:
+        if not (folder / RUN).is_file():
+            raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
+        before = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        of, seed, state, settings = before["sha256"], before["seed"], before["state"], dict(before["settings"])
+        checkpoint = read_checkpoint(folder)
+    except MethodError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise MethodError(
+            f"--resume: the run in {folder} is damaged and cannot go on ({error}). Run it again with --force."
+        ) from None
+    same = {name: value for name, value in settings.items() if name != "max_sweeps"}
+    if of != understanding.sha256 or seed != asked.seed:
         raise MethodError(f"--resume: the run in {folder} was of another table, or with another seed.")
     if same != {name: value for name, value in asked.settings.items() if name != "max_sweeps"}:
         raise MethodError(f"--resume: the run in {folder} had other settings: {json.dumps(same)}.")
     if checkpoint is None:
-        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to go on with.")
+        raise MethodError(f"--resume: the run in {folder} is {state}; there is nothing to go on with.")
     return {"checkpoint": checkpoint}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
@@ -51,6 +52,54 @@ class Scale(StrEnum):
 
     BP = "BP"
     CE = "CE"
+
+
+class Kind(StrEnum):
+    """How the errors of the input are read."""
+
+    two_sided = "split"
+    uniform = "uniform"
+    student = "student"
+    normal = "normal"
+
+
+class By(StrEnum):
+    """What the prior of the gaps is about."""
+
+    depth = "depth"
+    rows = "rows"
+
+
+class Equal(StrEnum):
+    """What rows at one depth are."""
+
+    tie = "tie"
+    block = "block"
+
+
+class Limiting(StrEnum):
+    """What becomes of limiting dates."""
+
+    use = "use"
+    drop = "drop"
+
+
+class Outliers(StrEnum):
+    """How values may lie off the curve."""
+
+    mixture = "mixture"
+    student = "student"
+
+
+def above_zero(text: str | float) -> float:
+    """A parser for numbers above 0, which says in plain words what the option takes."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < math.inf:
+        raise typer.BadParameter(f"{text} is not a number above 0.")
+    return number
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str | int], int]:
@@ -113,6 +162,44 @@ Sequence = Annotated[
 ]
 Site = Annotated[str | None, typer.Option("--site", help="Read only this site or core.", rich_help_panel=READING)]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="Sheet of an Excel file.", rich_help_panel=READING)]
+TErrors = Annotated[
+    Kind | None,
+    typer.Option(
+        "--t-errors",
+        help="Input errors: upper and lower as they are, limits as a uniform range, Student-t, or all normal.",
+        rich_help_panel=READING,
+    ),
+]
+Curve = Annotated[
+    str | None,
+    typer.Option("--curve", help="Calibration curve of radiocarbon ages: IntCal20, ...", rich_help_panel=READING),
+]
+GapsBy = Annotated[
+    By | None,
+    typer.Option("--gaps-by", help="Gaps per unit of depth (default), or all rows alike.", rich_help_panel=READING),
+]
+EqualDepth = Annotated[
+    Equal | None,
+    typer.Option("--equal-depth", help="Rows at one depth: one layer, or of unknown order.", rich_help_panel=READING),
+]
+Hiatus = Annotated[
+    list[str] | None,
+    typer.Option("--hiatus", metavar="DEPTH", help="Hiatus at a depth; may be repeated.", rich_help_panel=READING),
+]
+LeastGap = Annotated[
+    str | None,
+    typer.Option("--least-gap", metavar="TIME", help="Neighbours are at least so far apart.", rich_help_panel=READING),
+]
+LimitingRows = Annotated[
+    Limiting | None,
+    typer.Option("--limiting", help="Use limiting dates (default), or drop them.", rich_help_panel=READING),
+]
+Incomplete = Annotated[
+    bool,
+    typer.Option(
+        "--incomplete", help="Keep rows with an empty input or output: layers without it.", rich_help_panel=READING
+    ),
+]
 
 Kernel = Annotated[
     str,
@@ -124,6 +211,24 @@ Kernel = Annotated[
 ]
 GapPrior = Annotated[Gaps, typer.Option("--gaps", help="Prior of the gaps.", rich_help_panel=MODEL)]
 Trend = Annotated[Mean, typer.Option("--mean", help="Trend below the curve.", rich_help_panel=MODEL)]
+OutlierKind = Annotated[
+    Outliers | None,
+    typer.Option(
+        "--outliers",
+        help="Some values may lie off the curve: a few far off, or all with Student-t errors.",
+        rich_help_panel=MODEL,
+    ),
+]
+Offsets = Annotated[
+    float | None,
+    typer.Option(
+        "--offsets",
+        parser=above_zero,
+        metavar="SD",
+        help="Each core has a vertical offset, with this prior standard deviation.",
+        rich_help_panel=MODEL,
+    ),
+]
 Seed = Annotated[
     int,
     typer.Option(
@@ -168,6 +273,46 @@ Interval = Annotated[
     list[str] | None,
     typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
 ]
+Rate = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        "--trend",
+        metavar="RATE SD",
+        help="Linear trend of known rate and error, forward in time, in the units of rate.csv.",
+        rich_help_panel=MODEL,
+    ),
+]
+Exceeds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exceeds",
+        metavar="LEVEL",
+        help="When the curve first exceeded a level; may be repeated.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+RateExceeds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rate-exceeds",
+        metavar="RATE",
+        help="When the rate, in the units of rate.csv, first exceeded a value; may be repeated.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Extremes = Annotated[
+    bool, typer.Option("--extremes", help="Size and time of the curve's maximum and minimum.", rich_help_panel=OUTPUT)
+]
+Ensemble = Annotated[
+    int | None,
+    typer.Option(
+        "--ensemble",
+        parser=whole(1),
+        metavar="NUMBER",
+        help="Write so many joint draws of the inputs, row by member.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Overwrite another run, or write beside other files.", rich_help_panel=OUTPUT)
 ]
@@ -193,12 +338,22 @@ READ: dict[str, tuple[Any, Any]] = {
     "sequence": (Sequence, None),
     "site": (Site, None),
     "sheet": (Sheet, None),
+    "t_errors": (TErrors, None),
+    "curve": (Curve, None),
+    "gaps_by": (GapsBy, None),
+    "equal_depth": (EqualDepth, None),
+    "hiatus": (Hiatus, None),
+    "least_gap": (LeastGap, None),
+    "limiting": (LimitingRows, None),
+    "incomplete": (Incomplete, False),
 }
 #: What is fitted.
 FIT: dict[str, tuple[Any, Any]] = {
     "kernel": (Kernel, "matern32"),
     "gaps": (GapPrior, Gaps.gamma),
     "mean": (Trend, Mean.constant),
+    "outliers": (OutlierKind, None),
+    "offsets": (Offsets, None),
     "seed": (Seed, 0),
 }
 #: What it is fitted with.

@@ -78,7 +78,7 @@ def factorise(Lam, eta, G, h, dims, columns):
                 p = i
         rounding = 1e-16 * Lam[p, p]
         sound = S[p, p] > 8.0 * rounding
-        root = math.sqrt(max(S[p, p], rounding))
+        root = math.sqrt(max(S[p, p], rounding, 0.0))
         inverse = 1.0 / root if root > 0.0 else 0.0
         for i in range(d):
             G[i, k] = S[i, p] * inverse if sound else 0.0

@@ -5,7 +5,7 @@ Times must not decrease down the rows; equal times are fine. Trend coefficients 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .curvature import gap_derivatives
 from .filter import log_likelihood_terms
 from .gradient import forward, new_store, reverse
 from .gradient import value_and_gradient as plain_value_and_gradient
-from .smoothing import simulate, smooth
+from .smoothing import readouts, simulate, smooth
 
 Array = np.ndarray
 
@@ -131,22 +131,30 @@ def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tu
     both = _width(len(dims) + len(columns))
     order = np.argsort(at, kind="stable")
     back = np.argsort(order, kind="stable")
-    means, covariances = np.empty((len(at), 2, len(columns))), np.empty((len(at), 3))
-    E = smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], means, covariances)
-    means, covariances = means[back], covariances[back]
+    means, variances = np.empty((len(at), 2, len(columns))), np.empty((len(at), 2))
+    E = smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], _whole(blocks), means, variances)
+    means, variances = means[back], variances[back]
     if len(columns) == 1:
         return (
-            Prediction(means[:, 0, 0], np.sqrt(covariances[:, 0])),
-            Prediction(means[:, 1, 0], np.sqrt(covariances[:, 2])),
+            Prediction(means[:, 0, 0], np.sqrt(variances[:, 0])),
+            Prediction(means[:, 1, 0], np.sqrt(variances[:, 1])),
         )
     integrated = integrate_out(E, d.prior, d.constant)
     offset, X, offset_rate, X_rate = at_times(kernel, d, at)
     found = []
-    for k, (level, trend, var) in enumerate([(offset, X, covariances[:, 0]), (offset_rate, X_rate, covariances[:, 2])]):
+    for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):
         D = trend - means[:, k, 1:]  # what the columns leave unexplained at the query points
         mean = level + means[:, k, 0] + D @ integrated.coefficients
-        found.append(Prediction(mean, np.sqrt(var + np.einsum("ma,ab,mb->m", D, integrated.covariance, D))))
+        found.append(Prediction(mean, np.sqrt(variances[:, k] + np.einsum("ma,ab,mb->m", D, integrated.covariance, D))))
     return found[0], found[1]
+
+
+def _whole(blocks: tuple[Any, ...]) -> Array:
+    """What reads the curve and its rate off the state, shape (2, d)."""
+    dims = dimensions(blocks)
+    H = np.empty((2, len(dims)))
+    readouts(blocks, dims, np.array([0, len(dims)]), H)
+    return H
 
 
 def sample(
@@ -162,9 +170,9 @@ def sample(
     y_var = y_sd * y_sd
     columns, both = _width(d.Z.shape[1]), _width(len(dims) + 1)
     order = np.argsort(at, kind="stable")
-    curve, rates = np.empty((n, len(at))), np.empty((n, len(at)))
+    out, H = np.empty((n, 2, len(at))), _whole(blocks)
     if len(columns) == 1:
-        simulate(blocks, dims, both, tau, y, y_var, at[order], rng, curve, rates)
+        simulate(blocks, dims, both, tau, y, y_var, at[order], H, rng, out)
     else:
         _, E = log_likelihood_terms(blocks, dims, columns, tau, d.Z, y_var)
         integrated = integrate_out(E, d.prior, d.constant)
@@ -172,11 +180,11 @@ def sample(
         offset, X, offset_rate, X_rate = at_times(kernel, d, at[order])
         for k, beta in enumerate(draws):
             residual = d.Z @ np.concatenate([[1.0], -beta])
-            simulate(blocks, dims, both, tau, residual, y_var, at[order], rng, curve[k : k + 1], rates[k : k + 1])
-            curve[k] += offset + X @ beta
-            rates[k] += offset_rate + X_rate @ beta
+            simulate(blocks, dims, both, tau, residual, y_var, at[order], H, rng, out[k : k + 1])
+            out[k, 0] += offset + X @ beta
+            out[k, 1] += offset_rate + X_rate @ beta
     back = np.argsort(order, kind="stable")
-    return curve[:, back], rates[:, back]
+    return out[:, 0, back], out[:, 1, back]
 
 
 def check_order(tau: Array) -> None:

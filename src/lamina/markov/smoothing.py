@@ -1,8 +1,9 @@
-"""The curve and its rate at any times: exact means and variances, and joint draws, in O(N + M).
+"""The curve and its rate at any times, whole or in the parts of a sum: exact means and variances, and joint draws.
 
-Query points are merged into the chain as rows that measure nothing. The state predicted from the past is joined with
-b, what the future says: no smoother gain, no inverse of a covariance. Draws go forwards in time, each state given the
-one before it and b, so that a step of length zero is a step like any other.
+What is asked for are functionals H x of the state x, a few at each time (``readouts``): O(N + M). Query points are
+merged into the chain as rows that measure nothing. The state predicted from the past is joined with b, what the future
+says: no smoother gain, no inverse of a covariance. Draws go forwards in time, each state given the one before it and b,
+so that a step of length zero is a step like any other.
 
 The rate f' is a component of the state, never a finite difference.
 """
@@ -15,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from ..stack import COMPILED, INLINE, congruence, copy, multiply, to_array, zeros
-from ..statespace import fill, mix
+from ..statespace import fill, mix, start
 from .backward import factorise, observe, step_back
 from .filter import add_products, predict, stationary, update
 
@@ -73,19 +74,40 @@ def condition(m, P, G, h, work, dims, columns):
 
 
 @njit(**COMPILED)
-def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
-    """Posterior of (f, f') at sorted times ``at`` (M,), for each column of data.
+def readouts(blocks, dims, edges, H):
+    """Write into H (R, d) what reads parts of the curve off the state: rows 2b and 2b + 1 the value and rate of part b.
 
-    Writes means (M, 2, C) and covariances (M, 3): var f, cov(f, f'), var f'. ``both`` is a tuple of length d + C.
-    Where the curve has no derivative the entries of f' are NaN. Returns E as ``filter.log_likelihood_terms`` does.
+    ``edges`` tells where each part begins, and then d: [0, d] for the whole curve, or the edges of the blocks for each
+    kernel of a sum by itself. The first state is the total, so the first part is what the others leave of it. Rows
+    that belong to no part are zero; those of a rate that does not exist are NaN.
+    """
+    rate = zeros(dims, (0,))
+    start(blocks, zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), rate, 0)
+    for r in range(len(H)):
+        for a in range(len(dims)):
+            H[r, a] = 0.0
+    for b in range(len(edges) - 1):
+        H[2 * b, edges[b]] = 1.0
+        if b > 0:
+            H[0, edges[b]] = -1.0
+        for a in range(edges[b], edges[b + 1]):
+            H[2 * b + 1, a] = rate[a, 0]
+
+
+@njit(**COMPILED)
+def smooth(blocks, dims, columns, both, tau, Z, y_var, at, H, means, variances):
+    """Posterior of H x at sorted times ``at`` (M,), for each column of data.
+
+    H is (R, d); writes means (M, R, C) and variances (M, R). ``both`` is a tuple of length d + C. Returns E as
+    ``filter.log_likelihood_terms`` does.
     """
     N, M, d, C = len(tau), len(at), len(dims), len(columns)
     order = merge(tau, at)
     past_means, past_covariances = np.empty((M, d, C)), np.empty((M, d, d))
     m, P, e = zeros(dims, columns), zeros(dims, dims), zeros(columns, (0,))
     products = zeros(columns, columns)
-    A, Q, work, rate = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,))
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), rate, dims)
+    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
+    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
     for p in range(N + M):
         now = _time(tau, at, order[p])
         if p > 0:
@@ -111,17 +133,15 @@ def smooth(blocks, dims, columns, both, tau, Z, y_var, at, means, covariances):
         copy(past_covariances[j], P, dims, dims)
         factorise(Lam, eta, G, h, dims, columns)
         condition(m, P, G, h, work, dims, columns)
-        for c in range(C):
-            means[j, 0, c] = m[0, c]
-            means[j, 1, c] = 0.0
+        for r in range(len(H)):
+            for c in range(C):
+                means[j, r, c] = 0.0
+                for a in range(d):
+                    means[j, r, c] += H[r, a] * m[a, c]
+            variances[j, r] = 0.0
             for a in range(d):
-                means[j, 1, c] += rate[a, 0] * m[a, c]
-        covariances[j, 0] = P[0, 0]
-        covariances[j, 1] = covariances[j, 2] = 0.0
-        for a in range(d):
-            covariances[j, 1] += P[0, a] * rate[a, 0]
-            for b in range(d):
-                covariances[j, 2] += rate[a, 0] * P[a, b] * rate[b, 0]
+                for b in range(d):
+                    variances[j, r] += H[r, a] * P[a, b] * H[r, b]
     return to_array(products, columns)
 
 
@@ -175,15 +195,15 @@ def _draw(x, C, Lam, eta, rng, dims):
 
 
 @njit(**COMPILED)
-def simulate(blocks, dims, both, tau, z, y_var, at, rng, curve, rates):
-    """Joint draws of f and f' at sorted times ``at``: as many as ``curve`` and ``rates`` (n, M) have rows.
+def simulate(blocks, dims, both, tau, z, y_var, at, H, rng, out):
+    """Joint draws of H x at sorted times ``at``, into out (n, R, M).
 
-    ``both`` is a tuple of length d + 1. ``rng`` is a NumPy Generator.
+    H is (R, d), ``both`` a tuple of length d + 1, ``rng`` a NumPy Generator.
     """
     N, M, d = len(tau), len(at), len(dims)
     order = merge(tau, at)
     Lams, etas = np.empty((N + M, d, d)), np.empty((N + M, d, 1))
-    Lam, eta, P_inf, rate = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,))
+    Lam, eta, P_inf = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
     A, Q, work, M_, B = (
         zeros(dims, dims),
         zeros(dims, dims),
@@ -201,8 +221,8 @@ def simulate(blocks, dims, both, tau, z, y_var, at, rng, curve, rates):
             observe(data[0], y_var[order[p]], Lam, eta, (0,))
         copy(Lam, Lams[p], dims, dims)
         copy(eta, etas[p], dims, (0,))
-    stationary(blocks, P_inf, zeros(dims, dims), zeros(dims, dims), rate, dims)
-    for n in range(len(curve)):
+    stationary(blocks, P_inf, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+    for n in range(len(out)):
         for p in range(N + M):
             if p == 0:
                 for a in range(d):
@@ -215,8 +235,8 @@ def simulate(blocks, dims, both, tau, z, y_var, at, rng, curve, rates):
                 copy(moved, x, dims, (0,))
                 _draw(x, Q, Lams[p], etas[p], rng, dims)
             if order[p] >= N:
-                curve[n, order[p] - N] = x[0, 0]
-                s = 0.0
-                for a in range(d):
-                    s += rate[a, 0] * x[a, 0]
-                rates[n, order[p] - N] = s
+                for r in range(len(H)):
+                    s = 0.0
+                    for a in range(d):
+                        s += H[r, a] * x[a, 0]
+                    out[n, r, order[p] - N] = s

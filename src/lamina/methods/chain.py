@@ -252,11 +252,11 @@ def learn(model, state):
         return
     for j in range(J):
         for i in range(j, J):
-            s = state.covariance[i, j] + (1e-6 if i == j else 0.0)
+            s = state.covariance[i, j] * (1.0 + 1e-6 if i == j else 1.0)
             for k in range(j):
                 s -= state.root[i, k] * state.root[j, k]
             if i == j:
-                state.root[j, j] = math.sqrt(max(s, 1e-8))
+                state.root[j, j] = math.sqrt(max(s, 1e-10))
             else:
                 state.root[i, j] = s / state.root[j, j]
 

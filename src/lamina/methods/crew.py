@@ -2,6 +2,9 @@
 
 Chains run until every input and parameter has R-hat <= 1.01 and at least 400 effective draws, or until a limit, which
 is then reported as not converged. When the room for draws is full, every second one is dropped and thinning doubles.
+
+Of a long record, what tells whether chains agree are the parameters and a sample of the inputs; all inputs are kept of
+no more draws than are wanted, so that these, and not the sweeps, say how much memory is used.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,31 +33,42 @@ R_HAT, ESS = 1.01, 400.0
 WATCHED = 1000
 #: Draws of very long records are kept in single precision, and no more of them than fill this many bytes.
 SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
+#: Draws go from the compiled chain to their places in parts of about this many numbers.
+NUMBERS_AT_ONCE = 2_000_000
 #: Chains report, and can be interrupted, about this often.
 SECONDS_A_BATCH = 0.25
 #: So many draws are watched for convergence at least, however few are wanted in the end.
 FEWEST_WATCHED = 1000
-#: What a chain keeps of each draw.
-DRAWN = ("tau", "phi", "shift", "factor")
+#: Chains are looked at when their room is half full, and so many times until it is full.
+LOOKS = 4
 #: Fewer draws say nothing about convergence.
 FEWEST_DRAWS = 4
+
+
+class Room(NamedTuple):
+    """How many draws a chain keeps: at least so many, and less than twice as many."""
+
+    watched: int  #: of the parameters and of the inputs that tell whether the chains agree
+    whole: int  #: of all inputs
 
 
 class Chain(ABC):
     """One chain: where it is, its random numbers, and what it has kept."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        self.problem, self.rng, self.keep, self.kept = problem, np.random.default_rng(seed), keep, 0
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
+        """``latent`` (N,): the rows whose input is an unknown, by default those that are not exact."""
+        self.problem, self.rng, self.room = problem, np.random.default_rng(seed), room
         #: (N,) and (P,): the inputs and parameters now
         self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
-        #: (N,) the rows whose input is an unknown
-        self.latent: Array = ~problem.record.exact
-        n = len(problem.record)
-        self.tau = np.empty((2 * keep, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
-        self.phi = np.empty((2 * keep, len(problem.start)))
-        #: (2 keep, N), or empty: what stands for limits and outliers
-        beside = (2 * keep, n) if problem.has_renewals else (0, n)
-        self.shift, self.factor = np.zeros(beside), np.ones(beside)
+        n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact if latent is None else latent)
+        self.rows = uncertain[:: max(len(uncertain) // WATCHED, 1)]  #: inputs that are watched
+        self.kept, self.stride = 0, 1  #: draws; every ``stride``-th of them is kept whole
+        self.watched = np.empty((2 * room.watched, len(self.rows)))
+        self.phi = np.empty((2 * room.watched, len(problem.start)))
+        self.tau = np.empty((2 * room.whole, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
+        #: as tau, or empty: what stands for limits and outliers
+        beside = self.tau.shape if problem.has_renewals else (0, n)
+        self.shift, self.factor = np.empty(beside), np.empty(beside)
 
     @abstractmethod
     def advance(self, count: int, thin: int, adapt: bool) -> None:
@@ -72,23 +86,54 @@ class Chain(ABC):
     def forget(self) -> None:
         """Begin to learn the covariance of theta anew: the first part of the warm-up was still on its way."""
 
+    @property
+    def whole(self) -> dict[str, Array]:
+        """The draws that were kept whole: tau (S, N), phi (S, P), and shift and factor where there are any."""
+        n = self.kept // self.stride
+        found = {"tau": self.tau[:n], "phi": self.phi[self.stride - 1 : self.kept : self.stride]}
+        return found | ({"shift": self.shift[:n], "factor": self.factor[:n]} if self.problem.has_renewals else {})
+
+    def add(self, tau: Array, phi: Array, *beside: Array) -> None:
+        """Keep draws tau (n, N), phi (n, P), and shift and factor (n, N) where there are any."""
+        here = slice(self.kept, self.kept + len(tau))
+        self.watched[here], self.phi[here] = tau[:, self.rows], phi
+        whole = (self.tau, self.shift, self.factor) if beside else (self.tau,)
+        for k in range(len(tau)):
+            self.kept += 1
+            if self.kept % self.stride == 0:
+                place = self.kept // self.stride
+                for kept, drawn in zip(whole, (tau, *beside), strict=True):
+                    kept[place - 1] = drawn[k]
+                if place == len(self.tau):
+                    for kept in whole:
+                        _halve(kept, place)
+                    self.stride *= 2
+
     def halve(self) -> None:
         """Keep every second draw."""
-        half = self.kept // 2
-        for kept in self.tau, self.phi, self.shift, self.factor:
-            kept[:half] = kept[1 : 2 * half : 2]
-        self.kept = half
+        if self.stride == 1:
+            for kept in self.tau, self.shift, self.factor:
+                _halve(kept, self.kept)
+        for kept in self.watched, self.phi:
+            _halve(kept, self.kept)
+        self.kept, self.stride = self.kept // 2, max(self.stride // 2, 1)
 
 
-def room(problem: Problem, draws: int, chains: int) -> int:
-    """How many draws each chain keeps at least, if ``draws`` are wanted in all."""
+def _halve(kept: Array, n: int) -> None:
+    """The 2nd, 4th, ... of the first n move to the front."""
+    kept[: n // 2] = kept[1 : 2 * (n // 2) : 2]
+
+
+def room(problem: Problem, draws: int, chains: int) -> Room:
+    """How many draws each chain keeps, if ``draws`` are wanted in all."""
+    watched = max(max(draws, FEWEST_WATCHED) // chains, 10)
     size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
-    return max(min(max(draws, FEWEST_WATCHED), MOST_BYTES // (size * len(problem.record))) // chains, 10)
+    fitting = MOST_BYTES // (size * len(problem.record))
+    return Room(watched, min(max(min(draws, fitting) // chains, 1), watched))
 
 
 def run_until_agreed(
     chains: Sequence[Chain],
-    draws: int,
     warmup: int,
     max_sweeps: int,
     workers: int,
@@ -97,13 +142,11 @@ def run_until_agreed(
 ) -> Draws:
     """Warm up, then sample until the chains agree or each has made ``max_sweeps``. An interrupt keeps what there is.
 
-    ``draws`` are wanted in all; chains keep more than that to tell whether they agree.
-
     From a checkpoint the chains go on, without another warm-up, for at most ``max_sweeps`` more: a run that was
     interrupted and goes on gives the draws of one that was not.
     """
     began = time.perf_counter()
-    crew, keep = _Crew(chains, workers, progress), chains[0].keep
+    crew, keep = _Crew(chains, workers, progress), chains[0].room.watched
     interrupted = False
     try:
         if checkpoint is None:
@@ -115,8 +158,7 @@ def run_until_agreed(
             crew.go_back(checkpoint)
             max_sweeps += chains[0].kept * crew.thin
         while not crew.ready(max_sweeps):
-            goal = keep if chains[0].kept < keep else 2 * keep
-            crew.advance(min(goal, max_sweeps // crew.thin) - chains[0].kept)
+            crew.advance(min(crew.next_look, max_sweeps // crew.thin) - chains[0].kept)
             if chains[0].kept == 2 * keep:
                 for chain in chains:
                     chain.halve()
@@ -125,7 +167,7 @@ def run_until_agreed(
         interrupted = True
     finally:
         crew.close()
-    return _collect(crew, draws, interrupted, time.perf_counter() - began)
+    return _collect(crew, interrupted, time.perf_counter() - began)
 
 
 class _Crew:
@@ -135,29 +177,41 @@ class _Crew:
         self.chains, self.progress = chains, progress
         self.pool = ThreadPoolExecutor(workers)
         self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
+        self.looked_at: tuple[int, int, bool] | None = None
         self.r_hat: Array | None = None
         self.ess: Array | None = None
-        uncertain = np.flatnonzero(chains[0].latent)
-        stride = max(len(uncertain) // WATCHED, 1)
-        self.rows, self.parameters = uncertain[::stride], np.flatnonzero(chains[0].problem.free)
+        self.parameters = np.flatnonzero(chains[0].problem.free)
 
     @property
     def sweeps(self) -> int:
         """Of each chain, warm-up included."""
         return self.warmed_up + self.chains[0].kept * self.thin
 
+    @property
+    def next_look(self) -> int:
+        """So many draws will be kept when next asked whether the chains agree: room half full, and some times more."""
+        kept, keep = self.chains[0].kept, self.chains[0].room.watched
+        step = max(keep // LOOKS, 1)
+        return keep if kept < keep else min(keep + ((kept - keep) // step + 1) * step, 2 * keep)
+
     def ready(self, max_sweeps: int) -> bool:
-        """Have the chains agreed, or reached their limit? Asked when their room is half full, and at the end."""
-        kept = self.chains[0].kept
+        """Have the chains agreed, or reached their limit?
+
+        The parameters are asked first: they are few, and often the last to agree.
+        """
+        kept, keep = self.chains[0].kept, self.chains[0].room.watched
         at_limit = kept >= max_sweeps // self.thin
-        return (kept == self.chains[0].keep or at_limit) and (self.look() or at_limit)
+        due = kept >= keep and (kept - keep) % max(keep // LOOKS, 1) == 0
+        return at_limit or (due and self.look(inputs=False) and self.look())
 
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
         found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
         found["of"] = np.array(self.fingerprint())
         for k, chain in enumerate(self.chains):
-            own = {f"draws {name}": getattr(chain, name)[: chain.kept] for name in DRAWN} | chain.snapshot()
+            own = {f"draws {name}": values for name, values in chain.whole.items() if name != "phi"}
+            own |= {"draws watched": chain.watched[: chain.kept], "draws phi": chain.phi[: chain.kept]}
+            own |= {"stride": np.array(chain.stride), **chain.snapshot()}
             own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
             found |= {f"{k} {name}": values for name, values in own.items()}
         return found
@@ -166,7 +220,7 @@ class _Crew:
         """Tells one record, model and set of chains from another."""
         problem, record = self.chains[0].problem, self.chains[0].problem.record
         told: list[Any] = [repr(problem.kernel), problem.gaps, problem.engine, problem.outliers]
-        told += [len(self.chains), self.chains[0].keep]
+        told += [len(self.chains), self.chains[0].room]
         numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.free, problem.start]
         numbers += [problem.prior_mean, problem.prior_sd, *problem.rows, problem.design.prior]
         text = json.dumps([str(one) for one in told] + [np.asarray(one, dtype=float).tolist() for one in numbers])
@@ -180,10 +234,11 @@ class _Crew:
             self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
             for k, chain in enumerate(self.chains):
                 own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
-                for name in DRAWN:
-                    drawn = own.pop(f"draws {name}")
-                    getattr(chain, name)[: len(drawn)] = drawn
-                    chain.kept = max(chain.kept, len(drawn))
+                chain.stride = int(own.pop("stride"))
+                for name in [name for name in own if name.startswith("draws ")]:
+                    drawn = own.pop(name)
+                    getattr(chain, name.removeprefix("draws "))[: len(drawn)] = drawn
+                    chain.kept = len(drawn) if name == "draws phi" else chain.kept
                 chain.rng.bit_generator.state = json.loads(str(own.pop("random")))
                 chain.restore(own)
         except (KeyError, ValueError, TypeError) as error:
@@ -212,20 +267,22 @@ class _Crew:
             known = {} if self.r_hat is None else {"r_hat": self.worst_r_hat, "ess": self.least_ess}
             self.progress({"stage": "warm-up" if adapt else "sampling", "sweeps": self.sweeps, **known})
 
-    def look(self) -> bool:
-        """Have all inputs and parameters converged, as far as the kept draws tell?"""
+    def look(self, inputs: bool = True) -> bool:
+        """Have all parameters, and inputs too if asked for, converged, as far as the kept draws tell?"""
         kept = min(chain.kept for chain in self.chains)
         if kept < FEWEST_DRAWS:
             return False
-        draws = np.stack([self._watched(chain, kept) for chain in self.chains])
-        if draws.shape[2] == 0:  # everything is known
-            self.r_hat, self.ess = np.empty(0), np.empty(0)
-            return True
-        self.r_hat, self.ess = r_hat(draws), effective_draws(draws)
+        what = (kept, self.thin, inputs)
+        if self.looked_at != what:
+            self.looked_at = what
+            draws = np.stack([self._watched(chain, kept, inputs) for chain in self.chains])
+            known = draws.shape[2] == 0  # everything that is looked at
+            self.r_hat, self.ess = (np.empty(0),) * 2 if known else (r_hat(draws), effective_draws(draws))
         return self.agreed
 
-    def _watched(self, chain: Chain, kept: int) -> Array:
-        return np.hstack([chain.tau[:kept, self.rows].astype(float), chain.phi[:kept, self.parameters]])
+    def _watched(self, chain: Chain, kept: int, inputs: bool) -> Array:
+        phi = chain.phi[:kept, self.parameters]
+        return np.hstack([chain.watched[:kept], phi]) if inputs else phi
 
     @property
     def agreed(self) -> bool:
@@ -244,16 +301,15 @@ class _Crew:
         self.pool.shutdown(wait=True)
 
 
-def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draws:
+def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
     chains, problem = crew.chains, crew.chains[0].problem
     crew.look()
-    kept, drawn = min(chain.kept for chain in chains), DRAWN if problem.has_renewals else DRAWN[:2]
+    kept, drawn = min(len(chain.whole["tau"]) for chain in chains), list(chains[0].whole)
     if kept == 0:  # interrupted in warm-up: where the chains are is all there is
         found = {name: np.stack([chain.snapshot()[name] for chain in chains]) for name in drawn}
     else:
-        wanted = kept if draws >= FEWEST_WATCHED else min(kept, max(draws // len(chains), 1))
-        given = np.linspace(0, kept - 1, wanted).astype(int)
-        found = {name: np.concatenate([getattr(chain, name)[given] for chain in chains]) for name in drawn}
+        given = np.linspace(0, kept - 1, min(kept, chains[0].room.whole)).astype(int)
+        found = {name: np.concatenate([chain.whole[name][given] for chain in chains]) for name in drawn}
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
         "engine": problem.engine,
@@ -268,8 +324,8 @@ def _collect(crew: _Crew, draws: int, interrupted: bool, seconds: float) -> Draw
         "ess": crew.least_ess,
     }
     if crew.r_hat is not None and crew.ess is not None:
-        inputs, names = len(crew.rows), [problem.names[i] for i in crew.parameters]
-        diagnostics["watched_rows"] = crew.rows
+        inputs, names = len(chains[0].rows), [problem.names[i] for i in crew.parameters]
+        diagnostics["watched_rows"] = chains[0].rows
         diagnostics["r_hat_inputs"], diagnostics["ess_inputs"] = crew.r_hat[:inputs], crew.ess[:inputs]
         diagnostics["r_hat_theta"] = dict(zip(names, crew.r_hat[inputs:].tolist(), strict=True))
         diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))

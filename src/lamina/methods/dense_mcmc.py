@@ -28,7 +28,7 @@ from ..problem import Problem
 from ..trend import integrate
 from .chain import CHEAP_MOVES
 from .coordinates import OPEN, lay, make_plan, unlay
-from .crew import Chain
+from .crew import Chain, Room
 from .metropolis import JOINT_TARGET, TARGET
 from .target import log_prior, make_target
 
@@ -65,8 +65,8 @@ class Steps(NamedTuple):
 class DenseChain(Chain):
     """A chain on the dense engine: O(N²) a proposal of one input, O(N³) a proposal of theta."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        super().__init__(problem, seed, room)
         self.target, self.plan = make_target(problem), make_plan(problem)
         self.curve = problem.kernel.stationary or NoCurve()
         size, free = len(problem.start), problem.free
@@ -94,8 +94,7 @@ class DenseChain(Chain):
                 tau = self._sweep(tau, phi, model, beta, rate)
             self.now = tau, phi
             if not adapt and (k + 1) % thin == 0:
-                self.tau[self.kept], self.phi[self.kept] = tau, phi
-                self.kept += 1
+                self.add(tau[None], phi[None])
 
     def snapshot(self) -> dict[str, Array]:
         learnt = self.covariance

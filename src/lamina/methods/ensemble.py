@@ -21,7 +21,7 @@ from ..cores import available_cores
 from ..errors import MethodError, name_rows
 from ..problem import Problem
 from . import elliptical
-from .crew import Progress, room, run_until_agreed
+from .crew import Progress, Room, room, run_until_agreed
 from .draws import Checkpoint, Draws
 from .mcmc import THETA_MOVES, MarkovChain
 from .members import advance as advance_members
@@ -54,11 +54,11 @@ def run(
 ) -> Draws:
     """Sample with the inputs as ``members`` (M, N) or N(t, ``covariance`` (N, N)) say; the others as for mcmc."""
     ages = check(problem, members, covariance)
-    kind: type[_AgesChain] = _NormalChain if members is None else _MemberChain
+    kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
     seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
     crew = [kind(problem, one, keep, ages) for one in seeds]
     workers = min(chains, cores or available_cores())
-    found = run_until_agreed(crew, draws, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
+    found = run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
     facts = found.diagnostics | {"method": "ensemble"}
     if members is not None:
         facts |= _members_left(crew)
@@ -152,8 +152,8 @@ def _checked_covariance(problem: Problem, given: Any) -> Array:
 class _AgesChain(MarkovChain):
     """A chain whose inputs come from another age model."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int, ages: Array) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array, latent: Array) -> None:
+        super().__init__(problem, seed, room, latent)
         #: (32,) tells one age model from another
         self.known = np.frombuffer(hashlib.sha256(ages.tobytes()).digest(), dtype=np.uint8).copy()
 
@@ -166,9 +166,8 @@ class _AgesChain(MarkovChain):
 class _MemberChain(_AgesChain):
     """A chain over the members of an ensemble."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int, ages: Array) -> None:
-        super().__init__(problem, seed, keep, ages)
-        self.latent = np.ptp(ages, axis=0) > 0.0
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
+        super().__init__(problem, seed, room, ages, np.ptp(ages, axis=0) > 0.0)
         first = int(self.rng.integers(len(ages)))
         self.members = new_members(ages, first)
         self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
@@ -192,9 +191,8 @@ class _MemberChain(_AgesChain):
 class _NormalChain(_AgesChain):
     """A chain over inputs with a joint normal prior."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int, ages: Array) -> None:
-        super().__init__(problem, seed, keep, ages)
-        self.latent = np.diag(ages) > 0.0
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
+        super().__init__(problem, seed, room, ages, np.diag(ages) > 0.0)
         self.normal = elliptical.new_normal(problem.rows.t, ages, self.rng.standard_normal(len(ages)))
         elliptical.place(self.normal, self.state.tau, self.state.order)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..cores import available_cores
 from ..problem import Problem
 from .chain import Model, State, advance
-from .crew import Chain, Progress, room, run_until_agreed
+from .crew import NUMBERS_AT_ONCE, Chain, Progress, Room, room, run_until_agreed
 from .dense_mcmc import DenseChain
 from .draws import Checkpoint, Draws
 from .renewal import OUTLIERS
@@ -49,14 +49,14 @@ def run(
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
     crew = [kind(problem, one, keep) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
-    return run_until_agreed(crew, draws, warmup, limit, workers, progress, checkpoint)
+    return run_until_agreed(crew, warmup, limit, workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, keep: int) -> None:
-        super().__init__(problem, seed, keep)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
+        super().__init__(problem, seed, room, latent)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
         tau, phi = self.now
@@ -84,12 +84,15 @@ class MarkovChain(Chain):
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
-        first = self.kept
-        room = slice(0, 0) if adapt else slice(first, first + count)
-        stride = count * thin + 1 if adapt else thin
-        self.go(count * thin, stride, adapt, (self.tau[room], self.phi[room], self.shift[room], self.factor[room]))
-        if not adapt:
-            self.kept += count
+        problem, n = self.problem, len(self.problem.record)
+        step = max(NUMBERS_AT_ONCE // n, 1)
+        for some in (min(step, count - k) for k in range(0, count, step)):
+            kept = 0 if adapt else some
+            taus, phis = np.empty((kept, n), dtype=self.tau.dtype), np.empty((kept, len(problem.start)))
+            shifts, factors = np.empty((2, kept if problem.has_renewals else 0, n))
+            stride = some * thin + 1 if adapt else thin
+            self.go(some * thin, stride, adapt, (taus, phis, shifts, factors))
+            self.add(taus, phis, *((shifts, factors) if problem.has_renewals else ()))
 
     def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
         """So many rounds in compiled code, which writes every ``thin``-th into the arrays ``kept``."""
@@ -109,7 +112,11 @@ class MarkovChain(Chain):
             here[:] = arrays[name]
 
     def forget(self) -> None:
-        self.state.rounds[1] = 0
+        # In long records the posterior of theta is so narrow that any memory of the way there would swamp it.
+        state = self.state
+        state.rounds[1] = 0
+        state.mean[:] = state.phi[self.model.joint]
+        state.covariance[:] *= 1e-3
 
 
 def _model(problem: Problem) -> Model:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arviz_notice import no_refactor_notice
 from ..convergence import effective_draws, r_hat
+from ..cores import available_cores
 from ..errors import MissingExtraError
 from ..problem import Problem
 from .coordinates import lay, make_plan, pull, unlay
@@ -86,7 +87,8 @@ def run(
     )  # fmt: skip
     wanted = max(draws // chains, FEWEST_DRAWS)
     trace = nutpie.sample(
-        model, draws=wanted, tune=warmup, chains=chains, cores=cores, seed=seed,
+        model, draws=wanted, tune=warmup, chains=chains, seed=seed,
+        cores=min(chains, cores or available_cores()),
         target_accept=target_accept, progress_bar=False, save_warmup=True,
     )  # fmt: skip
     tau, phi = _complete(trace.posterior)

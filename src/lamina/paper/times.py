@@ -20,6 +20,7 @@ from .. import dense, markov
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
 from ..kernels import Matern32
+from ..methods.crew import Room
 from ..methods.dense_mcmc import DenseChain
 from ..methods.maximise import marginal
 from ..methods.mcmc import MarkovChain
@@ -107,7 +108,7 @@ class PaperChain(DenseChain):
 
 def _chain(problem: Problem, seed: int) -> MarkovChain | PaperChain:
     kind = MarkovChain if problem.engine == "markov" else PaperChain
-    return kind(problem, np.random.SeedSequence(seed), keep=1)
+    return kind(problem, np.random.SeedSequence(seed), Room(1, 1))
 
 
 def _long_record(n: int, seed: int) -> Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,11 @@ def html(
     seed: int | None = None,
     table_name: str | None = None,
     warnings: Sequence[str] = (),
+    events: pd.DataFrame | None = None,
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
+    interval_table: pd.DataFrame | None = None,
+    at_tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> str:
     """The report as text.
 
@@ -48,12 +51,16 @@ def html(
     command, version, seed, table_name: how the fit was made. ``version`` is by default that of lamina here; ``seed``
         also draws the curves behind interval rates.
     warnings: what the reader must know of the data, beside what ``understanding`` warns of.
+    events: what ``lamina.functionals.events`` gave.
     curve_table, rate_table: what ``posterior.curve`` and ``posterior.rate`` gave on a grid such as
         ``lamina.grid.default_times``, if they are at hand.
+    interval_table: what ``lamina.intervals.interval_rates`` gave for the intervals, forward in time, if it is at hand.
+    at_tables: what both gave at the times ``at``, as "curve" and "rate", if it is at hand.
 
     Everything that comes from the record or the arguments is shown letter by letter, whatever it holds.
     """
-    content = compute(posterior, understanding, intervals, at, curve_table, rate_table, seed or 0)
+    tables = (curve_table, rate_table, interval_table)
+    content = compute(posterior, understanding, intervals, at, *tables, seed or 0, events, at_tables)
     page, run = Page(), Run(installed("lamina") if version is None else version, seed, command, table_name)
     cautions = [*(() if understanding is None else understanding.warnings), *warnings]
     return page.render(write_sections(page, content, run, understanding, cautions), run.version)

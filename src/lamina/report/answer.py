@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import Linear
 from ..methods.crew import ESS, R_HAT
 from ..posterior import CONFLICT
 from ..shown import moved
@@ -16,7 +17,7 @@ MOST_CONFLICTS = 20
 
 def when(content: Content, time: float, unit: bool = True) -> str:
     """A time, to a thousandth of the span, with its unit."""
-    span = float(np.ptp(content.curve["at"]))
+    span = content.span
     places = max(decimals(span / 100.0) - 1, 0) if span else 3
     return f"{fixed(time, places)} {content.posterior.record.t_unit if unit else ''}".rstrip()
 
@@ -24,7 +25,7 @@ def when(content: Content, time: float, unit: bool = True) -> str:
 def answer(content: Content) -> list[str]:
     """Sentences: the change over the record, where it was fastest, and what the order did to the inputs."""
     record = content.posterior.record
-    sentences = [*_change(content), *_fastest(content)]
+    sentences = [*_change(content), *fastest(content)]
     if content.as_measured:
         sentences.append(
             f"The {count(len(record), 'input')} were taken as measured: this method does not use their known order."
@@ -56,25 +57,42 @@ def _change(content: Content) -> list[str]:
     return [f"{record.y_name} {did} by {by} {between}, on average at {average}."]
 
 
-def _fastest(content: Content) -> list[str]:
-    """Where the mean rate is greatest within the dated part, if it is clearly not zero there."""
+def fastest(content: Content) -> list[str]:
+    """Where, within the dated part, the rate is furthest from its average in standard deviations, if it clearly is."""
     if content.rate is None or not len(content.whole):
         return []
     table, axes, whole = content.rate, content.axes, content.whole.iloc[0]
     inside = table[table["at"].between(whole["from"], whole["to"])]
     if not len(inside):
         return []
-    top = inside.loc[(inside["mean"].abs() / inside["sd"]).idxmax()]
-    peak = inside.loc[inside["mean"].abs().idxmax()]
-    if peak["q2.5"] * peak["q97.5"] <= 0.0:
-        peak = top
-    if peak["q2.5"] * peak["q97.5"] <= 0.0:
+    mean, *ends = (axes.rate_factor * inside[name] for name in ("mean", "q2.5", "q97.5"))
+    low, high = ends[:: int(axes.time_sign)]
+    if not ((low > 0.0) | (high < 0.0)).any():
         return ["At no single time is the rate clearly different from zero: its 95 % band always holds zero."]
-    low, high = sorted((axes.rate_factor * peak["q2.5"], axes.rate_factor * peak["q97.5"]))
-    if low <= whole["mean"] <= high:
+    average = whole["mean"]
+    away = (low > average) | (high < average)
+    if not away.any():
         return ["At no time does the rate clearly differ from its average: the 95 % band always holds it."]
-    said = with_range(axes.rate_factor * peak["mean"], low, high, axes.rate_unit)
-    return [f"The rate stands out most around {when(content, peak['at'])}: {said}."]
+    peak = ((mean - average).abs() / inside["sd"])[away].idxmax()
+    said = with_range(mean[peak], low[peak], high[peak], axes.rate_unit)
+    return [f"The rate stands out most around {when(content, inside['at'][peak])}: {said}."]
+
+
+def trend(content: Content) -> list[str]:
+    """The rate of the linear trend, and what was known of it before."""
+    axes, found = content.axes, content.trend.set_index("term")
+    if "rate" not in found.index:
+        return []
+    rate, factor = found.loc["rate"], axes.rate_factor
+    low, high = sorted((factor * rate["q2.5"], factor * rate["q97.5"]))
+    said = with_range(factor * rate["mean"], low, high, axes.rate_unit)
+    forward = " forward in time" if axes.backwards else ""
+    (term,) = (term for term in content.posterior.problem.kernel.trend if isinstance(term, Linear))
+    prior = "its prior is flat"
+    if np.isfinite(term.sd):
+        known = content.posterior.record.sign * factor * term.mean
+        prior = f"its prior was {with_sd(known, abs(factor) * term.sd)} {axes.rate_unit}".rstrip()
+    return [f"The linear trend{forward} is {said}; {prior}."]
 
 
 def inputs_in_words(content: Content) -> list[str]:

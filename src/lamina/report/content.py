@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import functionals
 from ..axes import Axes, describe
 from ..grid import default_times, input_means
 from ..intervals import interval_rates
-from ..prediction import weighted_quantiles
+from ..mixtures import weighted_quantiles
 from ..residuals import residuals
-from ..shown import evenly, has_rate, inputs_as_measured, moved
+from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,14 +59,23 @@ class Content:
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows: ``lamina.shown.moved``
-    residuals: pd.DataFrame  #: of these rows
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
+    residuals: pd.DataFrame  #: of these rows, without limits
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
     asked: pd.DataFrame | None  #: curve and rate at the times asked for
+    parts: pd.DataFrame | None  #: ``Posterior.components``, where there is more than one part to tell
+    trend: pd.DataFrame  #: ``Posterior.trend``
+    without_trend: pd.DataFrame | None  #: the rate without the trend, where there are both
+    events: pd.DataFrame  #: ``lamina.functionals.events``
     lines: Sequence[int] | None  #: of the file, one per row of the record
     as_measured: bool  #: inputs were not inferred
+
+    @cached_property
+    def span(self) -> float:
+        """Of the times that are drawn."""
+        return float(np.ptp(self.curve["at"].to_numpy()))
 
     @property
     def ok(self) -> bool:
@@ -79,7 +90,10 @@ def compute(
     at: ArrayLike | None = None,
     curve_table: pd.DataFrame | None = None,
     rate_table: pd.DataFrame | None = None,
+    interval_table: pd.DataFrame | None = None,
     seed: int = 0,
+    events: pd.DataFrame | None = None,
+    at_tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> Content:
     """All numbers of a report; arguments as in ``lamina.report.html``."""
     axes = describe(posterior.record)
@@ -88,10 +102,14 @@ def compute(
     if has_rate(posterior):
         rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
     n = len(posterior.record)
-    rows = evenly(n, MOST_ROWS)
+    rows = drawn_rows(posterior.record, MOST_ROWS)
     draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
     centre = input_means(posterior)
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
+    if interval_table is None:
+        rates = interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
+    else:
+        rates = _as_shown(interval_table, abs(axes.rate_factor))
     return Content(
         posterior=posterior,
         axes=axes,
@@ -100,14 +118,18 @@ def compute(
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=CURVES),
         rows=rows,
-        inputs=moved(posterior, rows),
+        inputs=moved(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
         residuals=residuals(posterior, rows),
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
-        intervals=interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor),
-        asked=None if at is None else _at_times(posterior, at, axes),
+        intervals=rates,
+        parts=posterior.components(curve["at"]) if has_parts(posterior) else None,
+        trend=posterior.trend(),
+        without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
+        events=functionals.events(posterior) if events is None else events,
+        asked=None if at is None else _at_times(posterior, at, axes, at_tables),
         lines=None if understanding is None else understanding.lines,
-        as_measured=inputs_as_measured(posterior),
+        as_measured=posterior.as_measured,
     )
 
 
@@ -141,14 +163,24 @@ def parameters(posterior: Posterior) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _at_times(posterior: Posterior, at: ArrayLike, axes: Axes) -> pd.DataFrame:
+def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """Rates in the unit of the report."""
+    shown = table.copy()
+    numbers = [name for name in table.columns if name in ("mean", "sd") or name.startswith("q")]
+    shown[numbers] *= factor
+    return shown
+
+
+def _at_times(
+    posterior: Posterior, at: ArrayLike, axes: Axes, tables: Mapping[str, pd.DataFrame] | None
+) -> pd.DataFrame:
     """Curve and rate (as shown) with their 95 % intervals at the times asked for."""
     import pandas as pd
 
-    curve = posterior.curve(at)
+    curve = posterior.curve(at) if tables is None else tables["curve"]
     columns = {"at": curve["at"], "mean": curve["mean"], "low": curve["q2.5"], "high": curve["q97.5"]}
     if has_rate(posterior):
-        rate, k = posterior.rate(at), axes.rate_factor
+        rate, k = posterior.rate(at) if tables is None else tables["rate"], axes.rate_factor
         ends = ("q2.5", "q97.5") if k > 0 else ("q97.5", "q2.5")
         columns |= {"rate": k * rate["mean"], "rate_low": k * rate[ends[0]], "rate_high": k * rate[ends[1]]}
     return pd.DataFrame(columns)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shown import boxes, groups, thinning, time_range
+from ..shown import boxes, groups, placed, thinning, time_range
 from .answer import row_name, when
 from .content import Content
 from .methods import meaning
@@ -54,12 +54,33 @@ def curve(content: Content) -> Figure:
         traces.append(_line(table["at"], line, name=f"{len(content.curves)} draws", hoverinfo="skip", **look))
     traces.append(_mean(table["at"], table["mean"], said))
     figure = {"data": traces, "layout": _layout(content, content.axes.value)}
-    return _noted(figure, thinning(len(content.rows), len(record)))
+    return _noted(figure, thinning(len(content.rows), int(record.measured.sum())))
 
 
-def rate(content: Content) -> Figure:
-    """The rate with its bands and the line at zero. Only where there is one."""
-    table, axes = content.rate, content.axes
+def parts(content: Content) -> Figure:
+    """The parts that the curve is the sum of, each with its 95 % band. Only where there are several."""
+    assert content.parts is not None
+    traces = []
+    for (name, table), colour in zip(content.parts.groupby("component", sort=False), GROUPS, strict=False):
+        at, lows, highs = (table[column].to_numpy() for column in ("at", "q2.5", "q97.5"))
+        there_and_back, edge = np.concatenate([at, at[::-1]]), np.concatenate([highs, lows[::-1]])
+        look: dict[str, Any] = {"fill": "toself", "fillcolor": f"{colour}-fill", "line": {"width": 0, "color": colour}}
+        look |= {"legendgroup": str(name), "showlegend": False, "hoverinfo": "skip"}
+        said = [
+            f"{safe(str(name))}<br>{safe(when(content, one))}<br>"
+            f"{safe(with_range(mean, low, high, content.posterior.record.y_unit))}"
+            for one, mean, low, high in zip(at, table["mean"], lows, highs, strict=True)
+        ]
+        told = {"hovertext": said, "hoverinfo": "text", "legendgroup": str(name), "name": safe(str(name))}
+        traces += [_line(there_and_back, edge, **look), _line(at, table["mean"], line={"color": colour}, **told)]
+    layout = _layout(content, content.axes.value)
+    layout["shapes"] = [_level(0.0)]
+    return {"data": traces, "layout": layout}
+
+
+def rate(content: Content, trend: bool = True) -> Figure:
+    """The rate, with or without the trend, with its bands and the line at zero. Only where there is one."""
+    table, axes = content.rate if trend else content.without_trend, content.axes
     assert table is not None
     factor = axes.rate_factor
     mean, sd = factor * table["mean"], abs(factor) * table["sd"]
@@ -94,14 +115,14 @@ def inputs(content: Content) -> Figure:
     layout = _layout(content, f"Moved by ({unit})" if unit else "Moved by")
     layout["shapes"] = [_level(0.0)]
     figure = {"data": [reported, posterior, points | group], "layout": layout}
-    return _noted(figure, thinning(len(content.rows), len(content.posterior.record)))
+    return _noted(figure, thinning(len(content.inputs), len(content.posterior.record)))
 
 
 def residuals(content: Content) -> Figure:
     """Residuals in standard deviations against time."""
     record, table = content.posterior.record, content.residuals
     traces = []
-    for group, colour in zip(groups(record, content.rows), GROUPS, strict=False):
+    for group, colour in zip(groups(record, table.index.to_numpy()), GROUPS, strict=False):
         part = table.loc[group.rows]
         said = [
             f"{safe(row_name(content, int(row)))}<br>measured {number(one['y'], 4)} {safe(record.y_unit)}, curve "
@@ -114,7 +135,7 @@ def residuals(content: Content) -> Figure:
     layout["shapes"] = [_level(0.0), _level(2.0, "dot"), _level(-2.0, "dot")]
     reach = max(2.5, 1.1 * float(table["scaled"].abs().max()))
     layout["yaxis"]["range"] = [-reach, reach]
-    return _noted({"data": traces, "layout": layout}, thinning(len(content.rows), len(record)))
+    return _noted({"data": traces, "layout": layout}, thinning(len(content.rows), int(record.measured.sum())))
 
 
 def check(content: Content) -> Figure:
@@ -217,9 +238,9 @@ def _bands(at: Any, mean: Any, sd: Any, low: Any, high: Any) -> list[Trace]:
 def _boxes(content: Content) -> list[Trace]:
     """Two traces a group: the boxes, and a point in each that tells what it is."""
     record = content.posterior.record
-    traces = []
+    traces, t = [], placed(content.posterior)[0]
     for group, colour in zip(groups(record, content.rows), GROUPS, strict=False):
-        left, right, low, high = boxes(record, group.rows)
+        left, right, low, high = boxes(content.posterior, group.rows)
         gap = np.full(len(left), np.nan)
         x = np.stack([left, right, right, left, left, gap], 1).ravel()
         y = np.stack([low, low, high, high, low, gap], 1).ravel()
@@ -228,7 +249,10 @@ def _boxes(content: Content) -> list[Trace]:
         traces.append(_line(x, y, name=name, legendgroup=group.name, hoverinfo="skip", opacity=0.7, **look))
         said = [_told(content, int(row)) for row in group.rows]
         marker = {"color": colour, "size": 3, "opacity": 0.7}
-        points = _points(record.t[group.rows], record.y[group.rows], said, marker=marker, showlegend=False)
+        if record.limit is not None and record.limit[group.rows].any():  # limits point to where the curve is
+            up = bool(record.limit[group.rows[0]] > 0)
+            marker |= {"size": 9, "symbol": "triangle-up-open" if up else "triangle-down-open"}
+        points = _points(t[group.rows], record.y[group.rows], said, marker=marker, showlegend=False)
         traces.append(points | {"legendgroup": group.name})
     return traces
 
@@ -236,10 +260,12 @@ def _boxes(content: Content) -> list[Trace]:
 def _told(content: Content, row: int) -> str:
     record, found = content.posterior.record, content.inputs.loc[row]
     t = with_sd(record.t[row], record.t_sd[row]) if record.t_sd[row] else f"{plain(record.t[row])} (exact)"
+    limit = 0 if record.limit is None else int(record.limit[row])
+    side = {0: "", 1: "above ", -1: "below "}[limit]
     lines = [
         safe(row_name(content, row)),
-        safe(f"{t} {record.t_unit}"),
-        safe(f"{with_sd(record.y[row], record.y_sd[row])} {record.y_unit}"),
+        safe(f"{t} {record.t_unit}" if record.dated[row] else "no date"),
+        safe(f"{side}{with_sd(record.y[row], record.y_sd[row])} {record.y_unit}"),
     ]
     if record.t_sd[row] and not content.as_measured:
         lines.append(f"found at {with_sd(found['mean'], found['sd'])}")
@@ -262,7 +288,7 @@ def _layout(content: Content, y_title: str) -> dict[str, Any]:
     """What the figures share: no frame, a thin grid, the legend above, time running the field's way."""
     axis = {"gridcolor": "grid", "linecolor": "muted", "zeroline": False, "automargin": True, "ticks": "outside"}
     axis |= {"tickcolor": "muted", "exponentformat": "power", "separatethousands": False}
-    low, high = time_range(content.posterior.record, content.curve["at"])
+    low, high = time_range(content.posterior, content.curve["at"])
     ends = [high, low] if content.axes.backwards else [low, high]
     return {
         "xaxis": axis | {"title": {"text": title(content.axes.time)}, "range": ends, "exponentformat": "none"},

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..dictionary import parameter
-from ..kernels import Constant, Kernel, Linear, Product, Sum, TrendTerm
+from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..posterior import MOST_DRAWS
+from . import cores
 from .content import Content
-from .words import count, listed, number
+from .words import count, listed, number, with_sd
 
 REFERENCES = {
     "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
@@ -94,11 +95,12 @@ def meaning(content: Content, name: str) -> tuple[str, str]:
 
 def _model(content: Content) -> list[str]:
     problem, record = content.posterior.problem, content.posterior.record
-    parts = _trend(problem.kernel)
+    parts = [f"an unknown {_trend(content, term)}, integrated out)" for term in problem.kernel.trend]
     if problem.kernel.stationary is not None:
         parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
+    measured = count(int(record.measured.sum()), "measurement")
     return [
-        f"{record.y_name} was modelled as a function of time, from {count(len(record), 'measurement')}, by "
+        f"{record.y_name} was modelled as a function of time, from {measured}, by "
         f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
     ]
 
@@ -111,20 +113,15 @@ def _kernel(kernel: Kernel) -> str:
     return _KERNELS.get(type(kernel).__name__, f"a {type(kernel).__name__} kernel")
 
 
-def _trend(kernel: Kernel) -> list[str]:
-    said = []
-    for term in kernel.trend:
-        kind = "level" if isinstance(term, Constant) else "linear trend"
-        said.append(f"an unknown {kind} ({_trend_prior(term)}, integrated out)")
-    return said
-
-
-def _trend_prior(term: TrendTerm) -> str:
+def _trend(content: Content, term: TrendTerm) -> str:
+    """A term of the trend and its prior; rates as they are shown, forward in time."""
+    record, axes = content.posterior.record, content.axes
+    kind, factor, unit = "level", 1.0, record.y_unit
+    if isinstance(term, Linear):  # kept in internal time, whose sign is not the user's where the order is decreasing
+        kind, factor, unit = "linear trend", record.sign * axes.rate_factor, axes.rate_unit
     if not np.isfinite(term.sd):
-        return "flat prior"
-    # Its mean is kept in internal time, whose sign is not the user's where the order is decreasing.
-    mean = "" if isinstance(term, Linear) and term.mean != 0.0 else f" about {number(term.mean)}"
-    return f"normal prior{mean}, standard deviation {number(term.sd)}"
+        return f"{kind} (flat prior"
+    return f"{kind} (normal prior, {with_sd(factor * term.mean, abs(factor) * term.sd)} {unit}".rstrip()
 
 
 def _inputs(content: Content) -> list[str]:
@@ -152,13 +149,15 @@ def _inputs(content: Content) -> list[str]:
     loose = record.unordered.size
     text = [
         "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured with an independent "
-        f"normal error of the reported standard deviation, and they form {ordered}"
+        f"{'' if record.dates is None else 'error, unless said otherwise a '}normal "
+        f"error of the reported standard deviation, and they form {ordered}"
         + (f" ({count(int(loose), 'row')} in none)" if loose and sequences else "")
         + (f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact" if exact else "")
         + "."
     ]
     if sequences:
         text.append(f"The spacing of the inputs had {prior}.")
+    text.extend(cores.methods(content))
     scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
     if scaled:
         what = listed(["inputs" if name == "t_scale" else "outputs" for name in scaled])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from . import answer, figures, methods
+from . import answer, cores, figures, methods
 from .content import Content, Understanding
 from .page import Page
 from .words import count, number, percent, plain, probability, ranged, with_range, with_sd
@@ -39,6 +39,10 @@ def write(page: Page, content: Content, run: Run, understanding: Understanding |
         ("methods", "Methods, ready to paste", lambda: _methods(page, content, run)),
         ("again", "Run it again", lambda: _again(page, content, run)),
     ]
+    if len(content.events):
+        sections.insert(5, ("events", "Events", lambda: _events(page, content)))
+    if content.parts is not None:
+        sections.insert(1, ("parts", "Parts of the curve and trend", lambda: _parts(page, content)))
     title = _title(content, run)
     _top(page, content, title, [(anchor, heading) for anchor, heading, _ in sections], len(warnings))
     for anchor, heading, put in sections:
@@ -97,8 +101,52 @@ def _rate(page: Page, content: Content) -> None:
             " Ages count backwards, so the rate is shown forward in time: a rise towards the present is positive. "
         )
         caption += "Posterior.rate gives the derivative in age, which has the opposite sign."
-    said = [one for one in answer.answer(content) if "rate" in one]
+    said = answer.fastest(content)
     page.figure("rate", figures.rate(content), alt=f"Rate of change with its bands. {' '.join(said)}", caption=caption)
+
+
+def _parts(page: Page, content: Content) -> None:
+    page.paragraph(answer.trend(content))
+    page.figure(
+        "parts",
+        figures.parts(content),
+        alt="The parts that the curve is the sum of, each with its band.",
+        caption="The parts that the curve is the sum of, each with its 95 % band; a click in the legend hides one. "
+        "The data know the sum better than the parts, so the bands of the parts may be wider than that of the curve. "
+        "components.csv has the numbers.",
+    )
+    if content.without_trend is not None:
+        page.figure(
+            "rate-without-trend",
+            figures.rate(content, trend=False),
+            alt="Rate of change without the linear trend, with its bands.",
+            caption="The rate of change without the linear trend: above zero where the curve outran its trend.",
+        )
+
+
+def _events(page: Page, content: Content) -> None:
+    record, axes = content.posterior.record, content.axes
+    lines = []
+    for one in content.events.to_dict("records"):
+        factor, unit = (abs(axes.rate_factor), axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
+        what = f"{one['event']} of the {one['of']}"
+        if one["event"] == "first above":
+            what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()
+        is_time = one["quantity"] == "time"
+        k, told = (1.0, record.t_unit) if is_time else (factor, unit)
+        found = ("–", "–")
+        if one["mean"] == one["mean"]:
+            found = ranged(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
+        lines.append([what, f"{one['quantity']} ({told})" if told else one["quantity"], *found,
+                      probability(one["p"]), probability(one["p_start"])])  # fmt: skip
+    page.table(["event", "what", "median", "95 %", "ever", "from the beginning"], lines, 2)
+    page.paragraph(
+        [
+            "From joint draws of the curve between the first and the last input; times follow each other from old to "
+            "young. The time of a level is that among the draws which exceed it: how many do is under ever, and how "
+            "many are above it from the beginning in the last column, with the beginning as their time."
+        ]
+    )
 
 
 def _inputs(page: Page, content: Content) -> None:
@@ -136,6 +184,8 @@ def _table_title(shown: int, n: int) -> str:
 
 def _input_line(content: Content, row: int, one: Any) -> list[str]:
     name = answer.row_name(content, row)
+    if not content.posterior.record.dated[row]:
+        return [name, "no date", with_sd(one["mean"], one["sd"]), "–", "–", "–"]
     if one["t_sd"] == 0.0:
         return [name, f"{plain(one['t'])} (exact)", plain(one["mean"]), "–", "–", "–"]
     far = number(one["shift"] / one["t_sd"], 2)
@@ -150,6 +200,7 @@ def _input_line(content: Content, row: int, one: Any) -> list[str]:
 
 
 def _check(page: Page, content: Content) -> None:
+    _outliers(page, content)
     sentences = answer.check(content)
     page.paragraph(sentences)
     page.raw('<div class="pair">')
@@ -170,7 +221,23 @@ def _check(page: Page, content: Content) -> None:
     page.raw("</div>")
 
 
+def _outliers(page: Page, content: Content) -> None:
+    found = cores.outliers(content)
+    if found is not None:
+        page.paragraph([found[0]])
+        if found[1]:
+            page.table(["row", "probability of being an outlier"], found[1])
+
+
+def _offsets(page: Page, content: Content) -> None:
+    lines = cores.offsets(content)
+    if lines:
+        unit = content.posterior.record.y_unit
+        page.table(["sequence", f"offset ({unit})" if unit else "offset", "95 %"], lines)
+
+
 def _parameters(page: Page, content: Content) -> None:
+    _offsets(page, content)
     if not len(content.theta):
         page.paragraph(["All parameters were given; there was none to learn."])
         return

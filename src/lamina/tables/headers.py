@@ -39,6 +39,10 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("id", "name", "code"),
     ),
     "reject": (("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discarded", "outlier"),),
+    "tie": (("tie", "tied"), ("layer", "layerid", "layername")),
+    "hiatus": (("hiatus", "hiatusbelow"),),
+    "curve": (("curve", "calibrationcurve", "calcurve"),),
+    "delta r": (("deltar", "dr", "localreservoiroffset", "reservoiroffset"),),
     "limiting": (("limiting", "limitingtype", "limitingpoint", "limitingdate"), ("type", "indicatortype", "pointtype")),
 }
 

@@ -15,6 +15,8 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
+#: What a row is without that has an empty cell.
+_LACKING = {"input": "date", "output": "value"}
 #: Numbers that stand for a missing value in many databases.
 _CODE = re.compile(r"-9{3,}(?:[.,](?:0+|9+))?")
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
@@ -48,13 +50,14 @@ def decimal_comma(grid: Grid, headers: Iterable[Header]) -> bool:
 
 
 def values(
-    grid: Grid, header: Header, comma: bool, what: str, faults: Faults, blank: bool = False
+    grid: Grid, header: Header, comma: bool, what: str, faults: Faults, blank: bool | NDArray[np.bool_] = False
 ) -> NDArray[np.float64]:
-    """The numbers in a column, shape (rows,); NaN for an empty cell if `blank` allows it.
+    """The numbers in a column, shape (rows,); NaN for an empty cell where `blank`, one or one a row, allows it.
 
     A cell that is no number is NaN too, and added to the faults, which call the content `what`.
     """
     column = np.full(len(grid.cells), np.nan)
+    may_be_blank = np.broadcast_to(blank, column.shape)
     scales = {match[1].upper() for cell in grid.column(header) if (match := _SCALED.fullmatch(_plain(cell)))}
     for i, cell in enumerate(grid.column(header)):
         plain = _plain(cell)
@@ -62,7 +65,7 @@ def values(
             plain = plain.replace(",", ".")
         if _NUMBER.fullmatch(plain) and np.isfinite(float(plain)):
             column[i] = float(plain)
-        elif not (blank and (not plain or plain.lower() in _MISSING)):
+        elif not (may_be_blank[i] and is_blank(cell)):
             faults.add(*_no_number(cell, what, scales), grid.lines[i], header.text)
     return column
 
@@ -78,17 +81,22 @@ def note_codes(grid: Grid, header: Header, notes: Notes) -> None:
         )
 
 
+def is_blank(cell: str) -> bool:
+    """Whether a cell is empty, or says that there is nothing in it."""
+    return not cell.strip() or _plain(cell).lower() in _MISSING
+
+
 def _plain(cell: str) -> str:
     return cell.strip().replace("−", "-").replace("–", "-")
 
 
 def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
     """What was found instead of a number, and what to do. `scales` are those named in the cells of the column."""
-    if not cell.strip():
-        found, do = f"the {what} is empty", "fill it in, leave the row out, or mark it in a column named reject"
-    elif _plain(cell).lower() in _MISSING:
-        found = f"the {what} is missing ({quote(cell)})"
+    if is_blank(cell):
+        found = f"the {what} is missing ({quote(cell)})" if cell.strip() else f"the {what} is empty"
         do = "fill it in, leave the row out, or mark it in a column named reject"
+        if what in _LACKING:
+            do += f"; --incomplete (incomplete=True in Python) keeps it as a layer without a {_LACKING[what]}"
     elif "BP" in scales and len(scales) > 1:
         found = f"BP and {min(scales - {'BP'})} are mixed in one column"
         do = "write all in one scale, as plain numbers"

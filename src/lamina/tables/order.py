@@ -23,12 +23,16 @@ _FEWEST_TO_TURN = 4
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Rows in the order of a record: positions in the grid, the sequence of each (or None), and the direction of t."""
+    """Rows in the order of a record: positions in the grid, the sequence of each (or None), and the direction of t.
+
+    places: of each row of the record, a number that grows along the order, NaN for none. by: what the order is by.
+    """
 
     rows: list[int]
     sequence: list[str | None] | None
     order: Order
     by: str
+    places: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,19 @@ def arrange(
     columns: Columns,
     labels: list[str | None] | None,
     key: Key | None,
+    ties: list[str | None],
     t: NDArray[np.float64],
     scale: str | None,
     comma: bool,
     options: Options,
     notes: Notes,
 ) -> Arrangement:
-    """Bring the rows of each sequence into order. Raises TableError if it is not clear."""
+    """Bring the rows of each sequence into order. Raises TableError if it is not clear.
+
+    ties: the layer of each row, for rows that may share their place.
+    """
     if key is None:
-        return Arrangement(list(range(t.size)), [None] * t.size, "increasing", "none")
+        return Arrangement(list(range(t.size)), [None] * t.size, "increasing", "none", np.full(t.size, np.nan))
     if key.header is not None and np.isnan(key.values).all():
         do = "fill the column in or choose another"
         raise problem(grid.path, "no row has a number here", do, column=key.header.text)
@@ -62,13 +70,13 @@ def arrange(
     if loose:
         lines = name_lines([grid.lines[i] for i in loose])
         notes.fact("rows without order", f"{len(loose)} ({lines})", "their place in the order, or their core, is empty")
-    if key.header is not None:
-        _refuse_ties(grid, key.values, key.header, groups)
+    if key.header is not None and options.equal_depth is None:
+        _refuse_equal(grid, key.values, key.header, groups, ties)
     _compare_with_rows(grid, columns, key, groups, comma, options.order is not None)
     order = _direction(grid, key, groups, t, scale, options, notes)
     rows = []
     for name in sorted(groups):
-        members = sorted(groups[name], key=lambda i: key.values[i])
+        members = sorted(groups[name], key=lambda i: (key.values[i], ties[i] or ""))
         back = _runs_back(key, members, t, order, options)
         if back:
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
@@ -81,7 +89,7 @@ def arrange(
     if labels is not None or loose:
         place = {i: name for name, members in groups.items() for i in members}
         sequence = [place.get(i) for i in (*rows, *loose)]
-    return Arrangement(rows + loose, sequence, order, key.by)
+    return Arrangement(rows + loose, sequence, order, key.by, key.values[rows + loose])
 
 
 def find_key(grid: Grid, columns: Columns, comma: bool, options: Options, notes: Notes, faults: Faults) -> Key | None:
@@ -100,7 +108,9 @@ def find_key(grid: Grid, columns: Columns, comma: bool, options: Options, notes:
             return _column(grid, found, comma, "found by its name", notes, faults)
     if len(columns.depth_limits) == 2:
         top, bottom = columns.depth_limits
-        depth = np.mean([values(grid, h, comma, "depth", faults, blank=True) for h in (top, bottom)], axis=0)
+        depth: NDArray[np.float64] = np.mean(
+            [values(grid, h, comma, "depth", faults, blank=True) for h in (top, bottom)], axis=0
+        )
         notes.fact("order", f"the middle of {quote(top.text)} and {quote(bottom.text)}: deeper is older", "their names")
         return Key(depth, top, "depth", older=True)
     raise _no_order(grid)
@@ -132,21 +142,26 @@ def _groups(key: Key, labels: list[str | None] | None) -> tuple[dict[str, list[i
     return groups, loose
 
 
-def _refuse_ties(grid: Grid, key: NDArray[np.float64], header: Header, groups: dict[str, list[int]]) -> None:
+def _refuse_equal(
+    grid: Grid, key: NDArray[np.float64], header: Header, groups: dict[str, list[int]], ties: list[str | None]
+) -> None:
+    """Rows of one place must be one layer, unless the user has said what they are."""
     faults = Faults()
     for name, members in groups.items():
         places: dict[float, list[int]] = {}
         for i in members:
             places.setdefault(key[i], []).append(i)
         for rows in places.values():
-            if len(rows) == 1:
+            if len(rows) == 1 or (ties[rows[0]] is not None and len({ties[i] for i in rows}) == 1):
                 continue
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
             count = "two" if len(rows) == 2 else len(rows)
             faults.add(
                 f"{count} rows{inside} have the same place in the order, {quote(grid.cells[rows[-1]][header.index])}",
-                "average them, tell them apart by their exact depths, name their cores in a column core, or "
-                "leave the cell of one empty, which takes it out of the order",
+                "say --equal-depth tie (equal_depth= in Python) if they are one layer with one true input, or "
+                "--equal-depth block if their order is not known; or average them, tell them apart by their exact "
+                "depths, name their cores in a column core, or leave the cell of one empty, which takes it out of "
+                "the order",
                 [grid.lines[i] for i in rows],
                 header.text,
             )
@@ -169,7 +184,7 @@ def _compare_with_rows(
     for members in groups.values():
         known = [i for i in members if not np.isnan(places[i])]
         steps = np.sign(np.diff(places[known]))
-        turns = np.flatnonzero(steps != steps[0]) if steps.size else steps
+        turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
         if not turns.size:
             continue
         line = grid.lines[known[int(turns[0]) + 1]]
@@ -235,8 +250,12 @@ def _direction(
 
 def _trend(key: Key, groups: dict[str, list[int]], t: NDArray[np.float64]) -> float:
     """Rank correlation of t with the order, that of the longest sequence."""
-    longest = max(groups.values(), key=len, default=[])
+    longest = _dated(max(groups.values(), key=len, default=[]), t)
     return rank_correlation(key.values[longest], t[longest])
+
+
+def _dated(rows: list[int], t: NDArray[np.float64]) -> list[int]:
+    return [i for i in rows if not np.isnan(t[i])]
 
 
 def _runs_back(key: Key, members: list[int], t: NDArray[np.float64], order: Order, options: Options) -> bool:
@@ -244,6 +263,7 @@ def _runs_back(key: Key, members: list[int], t: NDArray[np.float64], order: Orde
 
     Only a clear trend of several dates tells; two or three may be reversed by their errors.
     """
+    members = _dated(members, t)
     if key.by != "rows" or options.order_direction is not None or len(members) < _FEWEST_TO_TURN:
         return False
     trend = rank_correlation(key.values[members], t[members])

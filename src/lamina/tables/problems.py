@@ -1,5 +1,6 @@
 """What can be wrong with a table, said in one shape: FILE, line N, column "X": what was found; what to do."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +66,19 @@ def name_lines(lines: Sequence[int]) -> str:
     if len(texts) <= _LISTED:
         return f"lines {', '.join(texts[:-1])} and {texts[-1]}"
     return f"lines {', '.join(texts[:3])}, ... ({len(texts)} in all)"
+
+
+def in_lines(text: str, lines: Sequence[int]) -> str:
+    """A message of the library, which counts the rows of a record from 0, with the lines of the table instead."""
+
+    def told(match: re.Match[str]) -> str:
+        named = [str(lines[int(row)]) for row in re.findall(r"\d+", match["rows"])]
+        if match["all"]:
+            return f"lines {', '.join(named)}, ... ({match['all']} in all)"
+        return name_lines(sorted(map(int, named)))
+
+    rows = r"rows? (?P<rows>\d+(?:, \d+)*(?: and \d+)?)"
+    return re.sub(rf"{rows}(?:, \.\.\. \((?P<all>\d+) in all, counting from 0\)| \(counting from 0\))", told, text)
 
 
 def quote(text: str) -> str:

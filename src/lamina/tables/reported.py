@@ -44,6 +44,12 @@ def refuse_exact_reversals(
     faults.refuse(grid.path)
 
 
+def _together(record: Record, first: int, last: int) -> bool:
+    """Whether two rows of a sequence are one layer, or have no known order."""
+    tied = record.tie is not None and record.tie[first] is not None and record.tie[first] == record.tie[last]
+    return tied or (record.depth is not None and bool(record.depth[first] == record.depth[last]))
+
+
 def note_exact(record: Record, lines: Sequence[int], notes: Notes) -> None:
     """Say which rows have exact inputs."""
     exact = sorted(line for line, is_exact in zip(lines, record.exact, strict=True) if is_exact)
@@ -63,7 +69,9 @@ def note_reversals(record: Record, lines: Sequence[int], modelled: bool, notes: 
     pairs, chance = 0, 0.0
     for name, rows in record.sequences:
         before = len(reversed_at)
-        for first, last in pairwise(rows):
+        rows = rows[record.dated[rows]]
+        neighbours = [pair for pair in pairwise(rows) if not _together(record, *pair)]
+        for first, last in neighbours:
             step = record.sign * (record.t[last] - record.t[first])
             sd = math.hypot(record.t_sd[first], record.t_sd[last])
             pairs += 1
@@ -73,7 +81,7 @@ def note_reversals(record: Record, lines: Sequence[int], modelled: bool, notes: 
         along = rank_correlation(np.arange(len(rows), dtype=float), record.sign * record.t[rows])
         if len(rows) > 2 and along < _AGAINST:
             inside = "" if record.sequence is None else f" of {quote(str(name))}"
-            backwards.append(f"{turned} of {len(rows) - 1} neighbours{inside}")
+            backwards.append(f"{turned} of {len(neighbours)} neighbours{inside}")
     if not pairs:
         return
     where = f" ({name_lines(sorted(reversed_at))})" if reversed_at else ""

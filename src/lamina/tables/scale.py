@@ -1,11 +1,13 @@
 """The scale of the input: BP or CE, its unit, and which way time runs."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..calendars import runs, spelled, without_calendar, words
+from .aliases import MADE
 from .facts import Notes
 from .grid import Grid
 from .headers import Header, is_radiocarbon
@@ -15,6 +17,8 @@ from .problems import Faults, listing, option, problem, quote
 
 _RUNS = {"BP": "larger is older", "CE": "larger is younger"}
 _WAYS = {"BP": "backwards", "CE": "forwards"}
+#: Words for a side that tell older from younger, not larger from smaller.
+_OLDER = re.compile("old|young|bottom|top", re.IGNORECASE)
 _LATEST_CE = 2100.0
 _LEAST_BP = -150.0
 
@@ -48,6 +52,8 @@ def find_scale(grid: Grid, t: Header, errors: list[Header], options: Options, no
 def _decide(t: Header, others: set[str], options: Options) -> tuple[str | None, str]:
     if options.scale is not None:
         return options.scale, "you said so"
+    if t.index == MADE and t.scale is not None:
+        return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
     if t.scale is not None:
         return t.scale, f"the header {quote(t.text)} says so"
     if others:
@@ -57,6 +63,15 @@ def _decide(t: Header, others: set[str], options: Options) -> tuple[str | None, 
     if t.word in ("year", "years", "yr", "date"):
         return "CE", f"the column is called {quote(t.text)}"
     return None, ""
+
+
+def sided(errors: list[Header], scale: str | None) -> list[Header]:
+    """Errors of the input, up being towards larger numbers: in years CE that is the younger side."""
+    other = {"up": "low", "low": "up"}
+    return [
+        replace(h, side=other[h.side]) if scale == "CE" and h.side is not None and _OLDER.search(h.text) else h
+        for h in errors
+    ]
 
 
 def _unit(t: Header, scale: str | None) -> str:

@@ -1,6 +1,7 @@
 """Errors to standard deviations: 1 or 2 sigma, upper and lower errors, upper and lower limits."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,21 @@ Column = Callable[[Header], NDArray[np.float64]]
 _NAMES = {"t": "input", "y": "output"}
 #: Upper and lower errors that differ by less than this part of their mean count as one.
 _ALIKE = 0.2
+#: What a kind of date is made of.
+_PAIRS = {
+    "split": "upper and lower errors of the input",
+    "uniform": "limits of the input, such as age_min and age_max",
+}
+
+
+class Errors(NamedTuple):
+    """Standard deviations, shape (rows,); of upper and lower errors or limits also those towards smaller numbers
+    (`low`) and towards larger ones (`up`).
+    """
+
+    sd: NDArray[np.float64]
+    low: NDArray[np.float64] | None = None
+    up: NDArray[np.float64] | None = None
 
 
 def standard_deviations(
@@ -30,23 +46,29 @@ def standard_deviations(
     comma: bool,
     notes: Notes,
     faults: Faults,
-) -> NDArray[np.float64]:
+    absent: NDArray[np.bool_],
+) -> Errors:
     """The standard deviation of each row's input or output, shape (rows,), in the unit of its column `of`.
 
-    Cells that cannot be used are added to the faults. Raises TableError if the columns cannot.
+    Rows where there is none (`absent`) may have no error either. Limits that are read as a uniform range keep their
+    distances from the value, in `low` and `up`. Cells that cannot be used are added to the faults. Raises TableError
+    if the columns cannot.
     """
     given = getattr(options, f"{role}_sd")
+    kind = options.t_errors if role == "t" else None
     if not columns:
+        if kind in _PAIRS:
+            raise _no_pair(grid, kind)
         if given is None:
             raise _no_errors(grid, role)
-        return _constant(grid, role, float(given), options, notes)
+        return Errors(_constant(grid, role, float(given), options, notes))
     factors = {header.index: factor(grid, role, of, header) for header in columns}
     _note_units(role, of, [header for header in columns if factors[header.index] != 1.0], notes)
 
     def column(header: Header) -> NDArray[np.float64]:
-        return factors[header.index] * values(grid, header, comma, "error", faults)
+        return factors[header.index] * values(grid, header, comma, "error", faults, blank=absent)
 
-    limits = False
+    limits, low, up = False, None, None
     single, upper, lower = _sides(columns)
     if len(single) == 1 and bool(upper) != bool(lower):
         # "Age-2s" beside "Age +2s": the hyphen was meant as a sign.
@@ -57,7 +79,8 @@ def standard_deviations(
         notes.fact(f"{_NAMES[role]} error", f"the column {quote(used.text)}", f"the same on both sides{same}")
     elif upper and lower:
         used = _one(grid, role, upper)
-        sd, limits = _pair(grid, role, centre, used, _one(grid, role, lower), column, notes, faults)
+        low, up, limits = _pair(grid, role, centre, used, _one(grid, role, lower), column, kind, notes, faults)
+        sd = (low + up) / 2.0
     else:
         used = _one(grid, role, upper or lower)
         notes.warn(
@@ -67,7 +90,15 @@ def standard_deviations(
         _note_negative(grid, sd, used, faults)
     if role == "y":
         _note_zero(grid, sd, used, faults)
-    return sd / _sigma(role, used, limits, options, notes)
+    if kind is not None and ((kind == "uniform" and not limits) or (kind == "split" and low is None)):
+        raise _no_pair(grid, kind)
+    number = 1 if kind == "uniform" else _sigma(role, used, limits, options, notes)
+    return Errors(sd / number, None if low is None else low / number, None if up is None else up / number)
+
+
+def _no_pair(grid: Grid, kind: str) -> TableError:
+    found = f"{option('t_errors', kind)} needs {_PAIRS[kind]}, and there are none"
+    return problem(grid.path, found, "add them, or leave the option out", grid.header_line)
 
 
 def _note_units(role: str, of: Header, columns: list[Header], notes: Notes) -> None:
@@ -123,10 +154,11 @@ def _pair(
     upper: Header,
     lower: Header,
     column: Column,
+    kind: str | None,
     notes: Notes,
     faults: Faults,
-) -> tuple[NDArray[np.float64], bool]:
-    """Half of what upper and lower errors, or limits, span; and whether they are limits."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Errors towards smaller and larger numbers, and whether they are distances of limits."""
     if upper.sigma != lower.sigma:
         raise problem(
             grid.path,
@@ -136,21 +168,24 @@ def _pair(
         )
     up, low = column(upper), column(lower)
     if not (upper.says_error or lower.says_error) and _are_limits(centre, up, low):
-        return _limits(grid, role, centre, up, low, [upper, lower], notes, faults), True
+        return *_limits(grid, role, centre, up, low, [upper, lower], kind, notes, faults), True
     low = _magnitude(lower, low)
     _note_negative(grid, up, upper, faults)
     _note_negative(grid, low, lower, faults)
     mean = (up + low) / 2.0
     uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * mean)
     name = _NAMES[role]
-    if uneven.size:
+    if uneven.size and kind != "split":
+        instead = f" To read them as they are, say {option('t_errors', 'split')}." if role == "t" else ""
         lines = name_lines([grid.lines[i] for i in uneven])
         notes.warn(
             f"upper and lower errors of the {name} differ by more than 20 % ({lines}); both sides get their mean."
+            + instead
         )
-    how = "equal on both sides" if np.array_equal(up, low) else "the mean of upper and lower"
+    how = "the mean of upper and lower" if kind != "split" else "a split normal, you said so"
+    how = "equal on both sides" if np.array_equal(up, low, equal_nan=True) else how
     notes.fact(f"{name} error", f"columns {listing([upper.text, lower.text])}", how)
-    return mean, False
+    return low, up, False
 
 
 def _are_limits(centre: NDArray[np.float64], up: NDArray[np.float64], low: NDArray[np.float64]) -> bool:
@@ -166,9 +201,11 @@ def _limits(
     up: NDArray[np.float64],
     low: NDArray[np.float64],
     columns: list[Header],
+    kind: str | None,
     notes: Notes,
     faults: Faults,
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The distances of the limits from the value, towards smaller and larger numbers."""
     older = any(word in columns[0].text.lower() for word in ("old", "bottom"))
     if not older or (up > low).any():
         for i in np.flatnonzero(up < low):
@@ -177,8 +214,10 @@ def _limits(
     for i in np.flatnonzero((centre < np.minimum(up, low)) | (centre > np.maximum(up, low))):
         found = f"the value {centre[i]:g} is not between its limits {low[i]:g} and {up[i]:g}"
         faults.add(found, "correct the row", grid.lines[i], columns[0].text)
-    notes.fact(f"{_NAMES[role]} error", f"columns {listing(h.text for h in columns)}", "half of the range they span")
-    return np.abs(up - low) / 2.0
+    how = {"uniform": "a uniform range, you said so", "split": "a split normal, you said so"}
+    said = how.get(kind or "", "half of the range they span")
+    notes.fact(f"{_NAMES[role]} error", f"columns {listing(h.text for h in columns)}", said)
+    return centre - np.minimum(up, low), np.maximum(up, low) - centre
 
 
 def _sigma(role: str, header: Header, limits: bool, options: Options, notes: Notes) -> int:

@@ -1,13 +1,17 @@
 """What a table was understood to say: the record, where its rows come from, and why it was read so."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import LaminaError
 from ..record import Record
 from .facts import Fact
+from .problems import in_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,17 @@ class Understanding:
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...]
     depth: NDArray[np.float64] | None = None
+
+    @contextmanager
+    def naming_lines(self) -> Iterator[None]:
+        """Errors about rows of the record, raised inside, are told with the file and its lines instead."""
+        try:
+            yield
+        except LaminaError as error:
+            told = in_lines(str(error), self.lines)
+            if told == str(error):
+                raise
+            raise type(error)(f"{self.path.name}: {told}") from error
 
     def describe(self) -> str:
         """The facts and warnings as plain text, one a line."""

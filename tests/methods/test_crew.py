@@ -1,0 +1,74 @@
+"""What chains keep: all inputs of the draws that are wanted, a sample of the inputs of more."""
+
+import numpy as np
+import pytest
+
+import lamina
+from lamina.methods import crew, mcmc
+from lamina.methods.crew import Room
+from lamina.problem import Problem, pose
+
+
+def record(n: int = 12) -> lamina.Record:
+    t = np.arange(float(n))
+    return lamina.Record(t=t, t_sd=0.3, y=np.sin(t), y_sd=0.1)
+
+
+def problem() -> Problem:
+    return pose(record(), lamina.Matern32())
+
+
+class Counter(mcmc.MarkovChain):
+    """A chain whose k-th draw is k in every input and parameter."""
+
+    def advance(self, count: int, thin: int, adapt: bool) -> None:
+        for _ in range(count):
+            self.sweeps = getattr(self, "sweeps", 0) + thin
+            one = np.full((1, len(self.problem.record)), float(self.sweeps))
+            self.add(one, np.full((1, len(self.problem.start)), float(self.sweeps)))
+
+
+@pytest.mark.parametrize(("whole", "most"), [(16, 32), (4, 8), (1, 2)])
+def test_draws_stay_evenly_spaced_however_long_a_chain_runs(whole, most):
+    chain, thin = Counter(problem(), np.random.SeedSequence(0), Room(16, whole)), 1
+    for _ in range(100):
+        chain.advance(1, thin, adapt=False)
+        if chain.kept == 32:
+            chain.halve()
+            thin *= 2
+        tau, phi = chain.whole
+        sweeps = tau[:, 0]
+        assert whole <= len(tau) < most or chain.kept < whole
+        np.testing.assert_array_equal(sweeps, phi[:, 0])
+        np.testing.assert_array_equal(sweeps, np.arange(1, len(sweeps) + 1) * thin * chain.stride)
+        np.testing.assert_array_equal(chain.watched[: chain.kept, 3], np.arange(1, chain.kept + 1) * thin)
+
+
+def test_the_draws_that_are_wanted_say_how_much_is_kept():
+    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 500)
+    assert crew.room(problem(), draws=40, chains=4) == Room(250, 10)
+    assert crew.room(problem(), draws=2, chains=4) == Room(250, 1)
+
+
+def test_very_long_records_keep_what_has_room(monkeypatch):
+    monkeypatch.setattr(crew, "MOST_BYTES", 12 * 8 * 100)
+    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 25)
+
+
+@pytest.mark.parametrize("draws", [2000, 40])
+def test_as_many_draws_come_back_as_were_asked_for(draws):
+    posterior = lamina.fit(record(), draws=draws)
+    assert posterior.tau.shape == (draws, 12)
+    assert posterior.diagnostics["converged"]
+    assert posterior.diagnostics["ess"] >= 400
+
+
+def test_the_way_to_the_posterior_does_not_shape_the_proposals():
+    """Its covariance may be a thousand times that of the posterior, of which long records leave little."""
+    chain = mcmc.MarkovChain(problem(), np.random.SeedSequence(0), Room(16, 16))
+    chain.advance(100, 1, adapt=True)
+    chain.state.covariance[:] = 100.0 * np.eye(len(chain.state.mean))
+    chain.state.mean[:] += 10.0
+    chain.forget()
+    chain.advance(200, 1, adapt=True)
+    assert (np.diag(chain.state.covariance) < 2.0).all()
