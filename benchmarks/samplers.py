@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from report import fill_section, machine, peak_memory
@@ -122,31 +123,61 @@ def check_potential(problem: Problem, potential) -> None:
 
 
 def run_numpyro(problem: Problem, seed: int) -> dict[str, float]:
+    tau, phi, seconds, _ = numpyro_draws(problem, seed, warm_up(problem))
+    return rate(watched(problem, tau, phi, NUMPYRO_CHAINS), seconds)
+
+
+#: Side by side, on two cores.
+NUMPYRO_CHAINS = 2
+#: Seconds of every compilation of JAX since ``numpyro_draws`` was first called.
+_compilations: list[float] = []
+
+
+def numpyro_draws(problem: Problem, seed: int, length: int) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """tau, phi, seconds of sampling, seconds of compiling: ``length`` draws a chain after as many of warm-up.
+
+    NumPyro compiles chains that run side by side again in every run, so JAX is asked how long that took.
+    """
     import jax
     import numpyro
 
     jax.config.update("jax_enable_x64", True)
-    numpyro.set_host_device_count(2)
+    numpyro.set_host_device_count(NUMPYRO_CHAINS)
     from numpyro.infer import MCMC, NUTS
 
+    if not _compilations:
+        jax.monitoring.register_event_duration_secs_listener(_note_compilation)
     potential = numpyro_potential(problem)
     check_potential(problem, potential)
-    plan = make_plan(problem)
-    chains, size = 2, len(problem.record) + int(problem.free.sum())
-    rng = np.random.default_rng(seed)
-    inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
-    starts = np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
-    length = warm_up(problem)
+    starts = jax.numpy.asarray(starting_points(problem, NUMPYRO_CHAINS, seed))
     sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=length, num_samples=length,
-                   num_chains=chains, progress_bar=False, chain_method="parallel")  # fmt: skip
-    sampler.run(jax.random.PRNGKey(seed), init_params=jax.numpy.asarray(starts))  # compiles, and warms up the machine
-    began = time.perf_counter()
-    sampler.run(jax.random.PRNGKey(seed + 1), init_params=jax.numpy.asarray(starts))
-    x = np.asarray(sampler.get_samples(group_by_chain=True)).reshape(chains, -1, size)
-    seconds = time.perf_counter() - began
+                   num_chains=NUMPYRO_CHAINS, progress_bar=False, chain_method="parallel")  # fmt: skip
+    before, began = sum(_compilations), time.perf_counter()
+    sampler.run(jax.random.PRNGKey(seed), init_params=starts)
+    x = np.asarray(sampler.get_samples())
+    took, compiling = time.perf_counter() - began, sum(_compilations) - before
+    return *from_coordinates(problem, x), took - compiling, compiling
+
+
+def _note_compilation(event: str, seconds: float, **_: Any) -> None:
+    if event.startswith("/jax/core/compile/"):
+        _compilations.append(seconds)
+
+
+def starting_points(problem: Problem, chains: int, seed: int) -> np.ndarray:
+    """Where the chains of a peer begin, in nuts' coordinates: (chains, n + number of unknown parameters)."""
+    plan, rng = make_plan(problem), np.random.default_rng(seed)
+    inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
+    return np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
+
+
+def from_coordinates(problem: Problem, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """tau (S, n) and phi (S, P) from points in nuts' coordinates (S, V) of one sequence."""
     n = len(problem.record)
-    tau = x[:, :, :1] + np.concatenate([np.zeros((*x.shape[:2], 1)), np.cumsum(np.exp(x[:, :, 1:n]), axis=2)], axis=2)
-    return rate(np.concatenate([tau, x[:, :, n:]], axis=2), seconds)
+    tau = x[:, :1] + np.hstack([np.zeros((len(x), 1)), np.cumsum(np.exp(x[:, 1:n]), axis=1)])
+    phi = np.tile(problem.start, (len(x), 1))
+    phi[:, problem.free] = x[:, n:]
+    return tau, phi
 
 
 def long_record(n: int) -> lamina.Record:

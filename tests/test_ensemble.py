@@ -11,6 +11,8 @@ import pytest
 import lamina
 from lamina import ensemble
 
+DEPTH = np.linspace(5.0, 50.0, len(fits.TRUE))
+
 
 def test_the_table_is_depth_by_members_and_holds_the_draws(tmp_path):
     posterior, path = fits.posterior("mcmc"), tmp_path / "ensemble.csv"
@@ -36,23 +38,19 @@ def test_members_have_the_moments_of_the_inputs():
     np.testing.assert_allclose(members.std(axis=1), inputs["sd"], rtol=0.1)
 
 
-def test_rows_are_told_by_depth_where_the_record_has_depths(monkeypatch):
-    depth = np.linspace(5.0, 50.0, len(fits.TRUE))
-    monkeypatch.setattr(lamina.Record, "depth", depth, raising=False)
-    table = ensemble.ages(fits.posterior("mcmc"), n=3)
+def test_rows_are_told_by_depth_where_the_record_has_depths():
+    posterior = fits.quietly(fits.record(depth=DEPTH), seed=1, **fits.OPTIONS["mcmc"])
+    table = ensemble.ages(posterior, n=3)
     assert list(table.columns) == ["depth", "1", "2", "3"]
-    np.testing.assert_array_equal(table["depth"], depth)
+    np.testing.assert_array_equal(table["depth"], DEPTH)
 
 
-def test_one_core_of_several(monkeypatch):
-    core = ["a", "b"] * 5
-    record = fits.record(sequence=core)
+def test_one_core_of_several():
+    record = fits.record(sequence=["a", "b"] * 5, depth=DEPTH)
     posterior = fits.quietly(record, seed=1, **fits.OPTIONS["mcmc"])
-    depth = np.linspace(5.0, 50.0, len(fits.TRUE))
-    monkeypatch.setattr(lamina.Record, "depth", depth, raising=False)
     everything, one = ensemble.ages(posterior, n=20, seed=1), ensemble.ages(posterior, n=20, seed=1, sequence="b")
     assert everything.columns[0] == "row"  # depths of two cores would be mixed up
-    np.testing.assert_array_equal(one["depth"], depth[1::2])
+    np.testing.assert_array_equal(one["depth"], DEPTH[1::2])
     np.testing.assert_array_equal(one.iloc[:, 1:], everything.iloc[1::2, 1:])
     with pytest.raises(lamina.MethodError, match="there is no sequence 'c'; there are: 'a', 'b'"):
         ensemble.ages(posterior, sequence="c")

@@ -12,8 +12,9 @@ from scipy.stats import norm
 import lamina
 from lamina import dense, posterior
 from lamina.methods.draws import Draws
+from lamina.mixtures import LEVELS, mixture_quantiles
 from lamina.posterior import Posterior
-from lamina.prediction import LEVELS, curves, mixture_quantiles
+from lamina.prediction import curves
 from lamina.problem import pose
 
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]

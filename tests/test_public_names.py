@@ -45,6 +45,7 @@ NAMES = [
     "paper",
     "plots",
     "read",
+    "read_ensemble",
     "report",
     "tables",
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
+    from .agedepth import age_depth
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
     from .files import WriteError
     from .fitting import NotConverged, fit
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .posterior import Posterior
     from .record import Record
     from .storage import StorageError, load
+    from .tables.ensembles import read_ensemble
     from .tables.problems import TableError
     from .tables.public import read
 
@@ -61,6 +63,7 @@ _HOMES = {
     "StorageError": "storage",
     "TableError": "tables.problems",
     "WriteError": "files",
+    "age_depth": "agedepth",
     "batch": "many",
     "datasets": "datasets",
     "dates": "dates",
@@ -76,6 +79,7 @@ _HOMES = {
     "paper": "paper",
     "plots": "plots",
     "read": "tables.public",
+    "read_ensemble": "tables.ensembles",
     "report": "report",
     "tables": "tables",
 }

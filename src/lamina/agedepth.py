@@ -68,19 +68,24 @@ def _laid_out(record: Record, place: list[tuple[int, float, Any, int]]) -> Recor
     return replace(record, **changes)
 
 
+def _sequence(record: Record, sequence: Hashable | None) -> Hashable | None:
+    """The sequence that is meant: the only one, or the one named. Raises RecordError if there is none."""
+    known = [name for name, _ in record.sequences]
+    if sequence is None and len(known) == 1:
+        return known[0]
+    if sequence not in known:
+        raise RecordError(
+            f"there is no sequence {sequence!r}: say which of {', '.join(map(repr, known))} with sequence=..."
+        )
+    return sequence
+
+
 def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
     """Draws of the time at each depth, shape (S, M), on the user's time scale."""
     record = posterior.record
     if record.depth is None:
         raise RecordError("there is no age-depth model without depths: give the record a depth for each row.")
-    known = dict(record.sequences)
-    if sequence is None and len(known) == 1:
-        sequence = next(iter(known))
-    if sequence not in known:
-        raise RecordError(
-            f"there is no sequence {sequence!r}: say which of {', '.join(map(repr, known))} with sequence=..."
-        )
-    rows = known[sequence]
+    rows = dict(record.sequences)[_sequence(record, sequence)]
     along = np.abs(record.depth[rows] - record.depth[rows[0]])
     way = np.sign(record.depth[rows[-1]] - record.depth[rows[0]])
     at = way * (depths - record.depth[rows[0]])
@@ -93,3 +98,28 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     right = np.clip(np.searchsorted(layers, at), 1, len(layers) - 1)
     share = (at - layers[right - 1]) / (layers[right] - layers[right - 1])
     return times[:, right - 1] * (1.0 - share) + times[:, right] * share
+
+
+def age_depth(record: Record, steps: int = STEPS, seed: int = 0, **options: Any) -> Posterior:
+    """An age-depth model of the cores of a record: ``Posterior.ages`` tells the time at any depth.
+
+    Values are not used, so that none need be measured: give ``y=nan, y_sd=inf``. With values, a fit of
+    ``with_layers(record)`` finds ages and curve together. The prior is that of the time per unit of depth, the same
+    for all steps of a sequence, with its mean and its spread (alpha) unknown.
+
+    steps: into how many a core is cut; options: of ``lamina.fit``.
+    """
+    from .fitting import fit
+
+    n = len(record)
+    alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
+    return fit(with_layers(alone, steps), seed=seed, **options)
+
+
+def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
+    """Time per unit of depth in each step between layers: depths of the layers (L,), and draws (S, L - 1)."""
+    record = posterior.record
+    rows = dict(record.sequences)[_sequence(record, sequence)]
+    depths = np.unique(record.depth[rows])  # type: ignore[index]
+    pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
+    return depths, pace

@@ -51,9 +51,8 @@ def ages(posterior: Posterior, n: int = 1000, seed: int = 0, sequence: Any = Non
     exact = record.exact[rows]
     members[:, exact] = record.t[rows[exact]]  # to the last digit
     table = pd.DataFrame(members.T, columns=[str(k) for k in range(1, n + 1)])
-    depth = getattr(record, "depth", None)
-    if depth is not None and (sequence is not None or record.sequence is None):
-        table.insert(0, "depth", np.asarray(depth)[rows])
+    if record.depth is not None and (sequence is not None or record.sequence is None):
+        table.insert(0, "depth", record.depth[rows])
     else:
         table.insert(0, "row", rows)
     return table

@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_limits
 
 from .errors import MethodError, RecordError, name_rows
 from .kernels import Kernel, Matern32
-from .methods import gp, mcmc, nigp, npv, nuts
+from .methods import ensemble, gp, mcmc, nigp, npv, nuts
 from .methods.draws import Draws
 from .posterior import Posterior
 from .problem import Problem, pose
 from .record import Record
 
-Method = Literal["gp", "nigp", "npv", "mcmc", "nuts"]
+Method = Literal["gp", "nigp", "npv", "mcmc", "nuts", "ensemble"]
 
 METHODS: dict[str, Callable[..., Draws]] = {
     "gp": gp.run,
@@ -26,9 +26,14 @@ METHODS: dict[str, Callable[..., Draws]] = {
     "npv": npv.run,
     "mcmc": mcmc.run,
     "nuts": nuts.run,
+    "ensemble": ensemble.run,
 }
-#: Methods that infer the inputs, and with them the spacing of the rows and the scale of the reported errors.
-LEARN_INPUTS = ("mcmc", "nuts", "npv")
+#: Methods that infer the inputs from their order, and with them the spacing of the rows and the scale of the errors.
+USE_ORDER = ("mcmc", "nuts", "npv")
+#: Methods that infer the inputs.
+LEARN_INPUTS = (*USE_ORDER, "ensemble")
+#: What a method may say of itself that tells how far from convergence it is.
+EVIDENCE = ("r_hat", "ess", "effective_members", "sweeps", "steps", "last_change", "divergent", "evaluations")
 #: Fewer rows cannot tell a length scale from a standard deviation.
 FEWEST_ROWS = 3
 
@@ -60,7 +65,7 @@ def fit(
     record: the measurements.
     method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same
         posterior, extra ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (no order; for
-        comparison).
+        comparison), "ensemble" (no order; inputs that another age model has found, in ``members`` or ``covariance``).
     kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
@@ -76,8 +81,8 @@ def fit(
     offsets: prior standard deviation of a vertical offset of each sequence, which is learnt; None for no offsets.
     seed: the same seed gives the same result, on one core or several.
     options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
-        nuts chains, draws, warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp
-        starts.
+        ensemble these, and members, shape (M, N), or covariance, shape (N, N), of the inputs; for nuts chains, draws,
+        warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp starts.
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
@@ -120,16 +125,16 @@ def prepare(
     if unknown:
         raise MethodError(f'method="{method}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
     estimate = (estimate,) if isinstance(estimate, str) else estimate
-    if estimate and method not in LEARN_INPUTS:
-        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(LEARN_INPUTS)} can.')
+    if estimate and method not in USE_ORDER:
+        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(USE_ORDER)} can.')
     _check_options(run, options)
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     kernel = Matern32() if kernel is None else kernel
-    problem = pose(
-        record, kernel, gaps, mean, priors, fixed, estimate, method in LEARN_INPUTS, engine, outliers, offsets
-    )
+    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in USE_ORDER, engine, outliers, offsets)
     _check_method(method, problem)
+    if method == "ensemble":
+        ensemble.check(problem, options.get("members"), options.get("covariance"))
     measured = np.count_nonzero(record.measured)
     if measured < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         names = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
@@ -195,11 +200,7 @@ def _warn(posterior: Posterior) -> None:
     if facts["interrupted"]:
         warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=3)
     elif not facts["converged"]:
-        shown = {
-            name: facts[name]
-            for name in ("r_hat", "ess", "sweeps", "steps", "last_change", "divergent", "evaluations")
-            if name in facts
-        }
+        shown = {name: facts[name] for name in EVIDENCE if name in facts}
         said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())
         warnings.warn(
             f'method="{facts["method"]}" has not converged ({said}). Look at diagnostics before using the result.',

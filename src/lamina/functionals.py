@@ -25,7 +25,7 @@ from .columns import numbers
 from .errors import MethodError, RecordError
 from .grid import input_means
 from .intervals import checked, interval_name, interval_rates
-from .prediction import LEVELS
+from .mixtures import LEVELS, QUANTILES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +180,7 @@ def _levels(level: ArrayLike) -> Array:
 
 def _told(values: Array) -> dict[str, Any]:
     """Mean, sd and quantiles of draws, NaN where there are none."""
-    names = ("mean", "sd", *(f"q{100 * level:g}" for level in LEVELS))
+    names = ("mean", "sd", *QUANTILES)
     if not len(values):
         return dict.fromkeys(names, math.nan)
     return dict(zip(names, (values.mean(), values.std(), *np.quantile(values, LEVELS)), strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import MethodError
-from .prediction import LEVELS
+from .mixtures import LEVELS
 
 if TYPE_CHECKING:
     import pandas as pd

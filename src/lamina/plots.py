@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .axes import describe
+from .core_plots import accumulation, age_depth
 from .grid import default_times
 from .residuals import residuals as residual_table
 from .shown import boxes, drawn_rows, evenly, groups, has_rate, moved, placed, thinning, time_range
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .posterior import Posterior
+
+__all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "summary"]
 
 #: Blue and vermilion of the palette of Okabe & Ito.
 CURVE, ALERT = "#0072B2", "#D55E00"

@@ -16,17 +16,8 @@ from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
 from .kernels import Constant, Linear, Stationary
 from .methods.draws import Draws
-from .prediction import (
-    LEVELS,
-    Parts,
-    coefficients,
-    component_names,
-    components,
-    curves,
-    mixture_quantiles,
-    sample,
-    weighted_quantiles,
-)
+from .mixtures import LEVELS, QUANTILES, summed_up, weighted_quantiles
+from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .problem import Problem
 from .record import Record
 
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
 CONFLICT = 3.0
 #: A variance this many times the reported one is an outlier's.
@@ -130,7 +120,7 @@ class Posterior:
                 self._check_differentiable()
         tables = []
         for p in sorted(set(range(len(names))) - rough):
-            table = _summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
+            table = summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
             table.insert(0, "component", names[p])
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
@@ -147,7 +137,7 @@ class Posterior:
         mean, var = components(self.problem, draws, origin)
         sign = np.array([1.0, self.record.sign])[kinds]
         times = np.repeat(self.problem.to_user(origin), len(kinds))
-        table = _summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
+        table = summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
         table.insert(0, "term", [("level", "rate")[k] for k in kinds])
         return table
 
@@ -218,7 +208,7 @@ class Posterior:
             raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
         draws, names = self._thinned(), [name for name, _ in self.record.sequences]
         mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
-        table = _summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
+        table = summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
         table.insert(0, "sequence", pd.Series(names, dtype=object))
         return table
 
@@ -307,7 +297,7 @@ class Posterior:
     def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
         found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
-        return {name: _summed_up(times, *found[name], draws.weight) for name in wanted}
+        return {name: summed_up(times, *found[name], draws.weight) for name in wanted}
 
     def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:
         """Joint draws of values and rates, shape (n, 2 x parts, len(at)), rates in internal time."""
@@ -337,17 +327,6 @@ class Posterior:
         uncertain = self.record.dated & ~self.record.exact
         shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
         return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]
-
-
-def _summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFrame:
-    """Mean, sd and quantiles at each time, from the means and variances (S, M) of the draws."""
-    import pandas as pd
-
-    centre = weight @ mean
-    spread = np.sqrt(weight @ (var + (mean - centre) ** 2))
-    columns = {"at": times, "mean": centre, "sd": spread}
-    columns.update(zip(QUANTILES, mixture_quantiles(mean, np.sqrt(var), weight).T, strict=True))
-    return pd.DataFrame(columns)
 
 
 def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

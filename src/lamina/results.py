@@ -36,9 +36,11 @@ FIGURES = ("figure.png", "figure.pdf", "figure.svg")
 COLUMNS = "columns.txt"
 #: Tables that a run has only where they are asked for, or where the model has them.
 OPTIONAL = ("rate.csv", "components.csv", "offsets.csv", "intervals.csv", "events.csv", "ensemble.csv")
+#: What ``lamina agedepth`` writes in their place.
+AGES = ("ages.csv", "age-depth.png", "age-depth.pdf", "age-depth.svg")
 #: On which side of its value a row has the curve.
 _LIMITS = {1: "above", -1: "below", 0: ""}
-FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, COLUMNS, "posterior.nc", *FIGURES, "report.html",
+FILES = ("curve.csv", "inputs.csv", "theta.csv", *OPTIONAL, *AGES, COLUMNS, "posterior.nc", *FIGURES, "report.html",
          CHECKPOINT, RUN)  # fmt: skip
 
 

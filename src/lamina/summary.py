@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import axes
-from .prediction import weighted_quantiles
+from .mixtures import weighted_quantiles
 from .shown import has_trend
 
 if TYPE_CHECKING:

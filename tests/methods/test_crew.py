@@ -61,3 +61,14 @@ def test_as_many_draws_come_back_as_were_asked_for(draws):
     assert posterior.tau.shape == (draws, 12)
     assert posterior.diagnostics["converged"]
     assert posterior.diagnostics["ess"] >= 400
+
+
+def test_the_way_to_the_posterior_does_not_shape_the_proposals():
+    """Its covariance may be a thousand times that of the posterior, of which long records leave little."""
+    chain = mcmc.MarkovChain(problem(), np.random.SeedSequence(0), Room(16, 16))
+    chain.advance(100, 1, adapt=True)
+    chain.state.covariance[:] = 100.0 * np.eye(len(chain.state.mean))
+    chain.state.mean[:] += 10.0
+    chain.forget()
+    chain.advance(200, 1, adapt=True)
+    assert (np.diag(chain.state.covariance) < 2.0).all()

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from ..errors import LaminaError
 from . import options as given
 from . import paper
+from .agedepth import agedepth
 from .batch import batch
 from .check import check
 from .compare import compare
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Gaussian-process regression on measurements whose times are uncertain but whose order is known.",
 )
-for command in fit, check, compare, batch, demo:
+for command in fit, check, agedepth, compare, batch, demo:
     app.command()(command)
 app.add_typer(paper.app, name="paper")
 

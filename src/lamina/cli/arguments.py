@@ -57,20 +57,20 @@ def kernel(text: str) -> Kernel:
     return total
 
 
-def times(text: str | None) -> np.ndarray | None:
+def times(text: str | None, option: str = "--at") -> np.ndarray | None:
     """The text "0:2000:10" as the times 0, 10, ..., 2000; or times separated by commas."""
     if text is None:
         return None
     if ":" not in text:
-        return np.array([_number("--at", part, text) for part in text.split(",")])
-    parts = [_number("--at", part, text) for part in text.split(":")]
+        return np.array([_number(option, part, text) for part in text.split(",")])
+    parts = [_number(option, part, text) for part in text.split(":")]
     if len(parts) != 3:
-        raise MethodError(f"--at: {text!r} is not first:last:step, such as 0:2000:10.")
+        raise MethodError(f"{option}: {text!r} is not first:last:step, such as 0:2000:10.")
     first, last, step = parts
     if step == 0.0 or (last - first) / step < 0.0:
-        raise MethodError(f"--at: with a step of {step:g} one does not get from {first:g} to {last:g}.")
+        raise MethodError(f"{option}: with a step of {step:g} one does not get from {first:g} to {last:g}.")
     if (last - first) / step > MOST_TIMES:
-        raise MethodError(f"--at: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
+        raise MethodError(f"{option}: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
     return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
 
 

@@ -93,7 +93,7 @@ def _gap_prior(model, phi):
 
 
 @njit(**FAST)
-def _collapsed(blocks, dims, columns, rows, model, state, tau, order, phi):
+def collapsed(blocks, dims, columns, rows, model, state, tau, order, phi):
     """log p(y | tau, phi) up to a constant, trend coefficients integrated out; and their root and whitened mean."""
     in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), state.time, state.Z, state.y_var)
     there = blocks_at(blocks, model.factors, phi, 0)
@@ -128,8 +128,8 @@ def _sum_of_squares(rows, tau):
 
 
 @njit(**FAST)
-def _move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng):
-    """Joint moves of theta given tau; ``here`` is what ``_collapsed`` says of the state, and so is what is returned."""
+def move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng):
+    """Joint moves of theta given tau; ``here`` is what ``collapsed`` says of the state, and so is what is returned."""
     J = len(model.joint)
     proposal = state.phi.copy()
     noise = np.empty(J)
@@ -144,7 +144,7 @@ def _move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rn
             i = model.joint[j]
             proposal[i] = state.phi[i] + state.steps[0] * step
             ratio += _log_normal(model, proposal, i) - _log_normal(model, state.phi, i)
-        there = _collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, proposal)
+        there = collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, proposal)
         accepted = 0.0
         if accept(rng, ratio + there[0] - here[0]):
             accepted, here = 1.0, there
@@ -157,7 +157,7 @@ def _move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rn
 
 @njit(**FAST)
 def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
-    """Moves of alpha together with the gaps; ``here`` as in ``_move_theta``."""
+    """Moves of alpha together with the gaps; ``here`` as in ``move_theta``."""
     a, proposal = len(state.phi) - 3, state.phi.copy()
     t_scale = math.exp(state.phi[len(state.phi) - 2])
     now, then = state.sums[0], state.sums[1]
@@ -175,7 +175,7 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
         accepted = 0.0
         if ratio > -math.inf:
             order = np.argsort(state.trial)
-            there = _collapsed(blocks, dims, columns, rows, model, state, state.trial, order, proposal)
+            there = collapsed(blocks, dims, columns, rows, model, state, state.trial, order, proposal)
             if accept(rng, ratio + there[0] - here[0]):
                 accepted, here, dates = 1.0, there, new_dates
                 state.tau[:] = state.trial
@@ -203,7 +203,7 @@ def _log_gaps(rows, prior, sums):
 
 @njit(**FAST)
 def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
-    """Stretch gaps in merged time order, everything later shifting along; ``here`` as in ``_move_theta``."""
+    """Stretch gaps in merged time order, everything later shifting along; ``here`` as in ``move_theta``."""
     N, now, then = len(state.tau), state.sums[0], state.sums[1]
     first = N - 1  # exact rows stay: only gaps after the last of them can be stretched
     while first > 0 and rows.t_var[state.order[first]] > 0.0:
@@ -226,7 +226,7 @@ def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
             ratio = math.log(factor) + new_dates - dates
             ratio += _log_gaps(rows, prior, then) - _log_gaps(rows, prior, now)
             if ratio > -math.inf:
-                there = _collapsed(blocks, dims, columns, rows, model, state, state.trial, state.order, state.phi)
+                there = collapsed(blocks, dims, columns, rows, model, state, state.trial, state.order, state.phi)
                 if accept(rng, ratio + there[0] - here[0]):
                     accepted, here, dates = 1.0, there, new_dates
                     state.tau[:] = state.trial
@@ -237,7 +237,7 @@ def _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng):
 
 
 @njit(**FAST)
-def _learn(model, state):
+def learn(model, state):
     """Warm-up: follow the mean and covariance of the joint parameters."""
     J = len(model.joint)
     state.rounds[1] += 1
@@ -252,11 +252,11 @@ def _learn(model, state):
         return
     for j in range(J):
         for i in range(j, J):
-            s = state.covariance[i, j] + (1e-6 if i == j else 0.0)
+            s = state.covariance[i, j] * (1.0 + 1e-6 if i == j else 1.0)
             for k in range(j):
                 s -= state.root[i, k] * state.root[j, k]
             if i == j:
-                state.root[j, j] = math.sqrt(max(s, 1e-8))
+                state.root[j, j] = math.sqrt(max(s, 1e-10))
             else:
                 state.root[i, j] = s / state.root[j, j]
 
@@ -317,15 +317,15 @@ def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adap
         rate = 0.0
         if adapt:
             rate = 2.0 / (state.rounds[1] + 4.0) ** 0.6
-        here = _collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, state.phi)
-        here = _move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
+        here = collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, state.phi)
+        here = move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
         if model.spread and len(state.tau) <= SPREAD_ROWS:
             here = _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng)
         if tilted:
             here = _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng)
         draw(here[1], here[2], rng, state.beta)
         if adapt:
-            _learn(model, state)
+            learn(model, state)
         if model.alpha_free:
             _move_alpha(rows, model, state, rate, rng)
         if model.t_scale_free:

@@ -55,11 +55,12 @@ class Room(NamedTuple):
 class Chain(ABC):
     """One chain: where it is, its random numbers, and what it has kept."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
+        """``latent`` (N,): the rows whose input is an unknown, by default those that are not exact."""
         self.problem, self.rng, self.room = problem, np.random.default_rng(seed), room
         #: (N,) and (P,): the inputs and parameters now
         self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
-        n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact)
+        n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact if latent is None else latent)
         self.rows = uncertain[:: max(len(uncertain) // WATCHED, 1)]  #: inputs that are watched
         self.kept, self.stride = 0, 1  #: draws; every ``stride``-th of them is kept whole
         self.watched = np.empty((2 * room.watched, len(self.rows)))

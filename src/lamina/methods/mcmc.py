@@ -55,8 +55,8 @@ def run(
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
-        super().__init__(problem, seed, room)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
+        super().__init__(problem, seed, room, latent)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
         tau, phi = self.now
@@ -91,11 +91,16 @@ class MarkovChain(Chain):
             taus, phis = np.empty((kept, n), dtype=self.tau.dtype), np.empty((kept, len(problem.start)))
             shifts, factors = np.empty((2, kept if problem.has_renewals else 0, n))
             stride = some * thin + 1 if adapt else thin
-            advance(
-                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model, self.state,
-                some * thin, stride, THETA_MOVES, adapt, self.rng, taus, phis, shifts, factors,
-            )  # fmt: skip
+            self.go(some * thin, stride, adapt, (taus, phis, shifts, factors))
             self.add(taus, phis, *((shifts, factors) if problem.has_renewals else ()))
+
+    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
+        """So many rounds in compiled code, which writes every ``thin``-th into the arrays ``kept``."""
+        problem = self.problem
+        advance(
+            problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1), self.model,
+            self.state, rounds, thin, THETA_MOVES, adapt, self.rng, *kept,
+        )  # fmt: skip
 
     def snapshot(self) -> dict[str, Array]:
         state = self.state
@@ -107,7 +112,11 @@ class MarkovChain(Chain):
             here[:] = arrays[name]
 
     def forget(self) -> None:
-        self.state.rounds[1] = 0
+        # In long records the posterior of theta is so narrow that any memory of the way there would swamp it.
+        state = self.state
+        state.rounds[1] = 0
+        state.mean[:] = state.phi[self.model.joint]
+        state.covariance[:] *= 1e-3
 
 
 def _model(problem: Problem) -> Model:

@@ -14,7 +14,7 @@ from .. import functionals
 from ..axes import Axes, describe
 from ..grid import default_times, input_means
 from ..intervals import interval_rates
-from ..prediction import weighted_quantiles
+from ..mixtures import weighted_quantiles
 from ..residuals import residuals
 from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
 
@@ -60,7 +60,7 @@ class Content:
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
     inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
-    residuals: pd.DataFrame  #: of these rows
+    residuals: pd.DataFrame  #: of these rows, without limits
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown

@@ -54,7 +54,7 @@ def curve(content: Content) -> Figure:
         traces.append(_line(table["at"], line, name=f"{len(content.curves)} draws", hoverinfo="skip", **look))
     traces.append(_mean(table["at"], table["mean"], said))
     figure = {"data": traces, "layout": _layout(content, content.axes.value)}
-    return _noted(figure, thinning(len(content.rows), len(record)))
+    return _noted(figure, thinning(len(content.rows), int(record.measured.sum())))
 
 
 def parts(content: Content) -> Figure:
@@ -115,14 +115,14 @@ def inputs(content: Content) -> Figure:
     layout = _layout(content, f"Moved by ({unit})" if unit else "Moved by")
     layout["shapes"] = [_level(0.0)]
     figure = {"data": [reported, posterior, points | group], "layout": layout}
-    return _noted(figure, thinning(len(content.rows), len(content.posterior.record)))
+    return _noted(figure, thinning(len(content.inputs), len(content.posterior.record)))
 
 
 def residuals(content: Content) -> Figure:
     """Residuals in standard deviations against time."""
     record, table = content.posterior.record, content.residuals
     traces = []
-    for group, colour in zip(groups(record, content.rows), GROUPS, strict=False):
+    for group, colour in zip(groups(record, table.index.to_numpy()), GROUPS, strict=False):
         part = table.loc[group.rows]
         said = [
             f"{safe(row_name(content, int(row)))}<br>measured {number(one['y'], 4)} {safe(record.y_unit)}, curve "
@@ -135,7 +135,7 @@ def residuals(content: Content) -> Figure:
     layout["shapes"] = [_level(0.0), _level(2.0, "dot"), _level(-2.0, "dot")]
     reach = max(2.5, 1.1 * float(table["scaled"].abs().max()))
     layout["yaxis"]["range"] = [-reach, reach]
-    return _noted({"data": traces, "layout": layout}, thinning(len(content.rows), len(record)))
+    return _noted({"data": traces, "layout": layout}, thinning(len(content.rows), int(record.measured.sum())))
 
 
 def check(content: Content) -> Figure:

