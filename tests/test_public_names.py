@@ -30,6 +30,7 @@ NAMES = [
     "StorageError",
     "TableError",
     "WriteError",
+    "age_depth",
     "batch",
     "datasets",
     "dates",

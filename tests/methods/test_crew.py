@@ -36,7 +36,7 @@ def test_draws_stay_evenly_spaced_however_long_a_chain_runs(whole, most):
         if chain.kept == 32:
             chain.halve()
             thin *= 2
-        tau, phi = chain.whole
+        tau, phi = chain.whole["tau"], chain.whole["phi"]
         sweeps = tau[:, 0]
         assert whole <= len(tau) < most or chain.kept < whole
         np.testing.assert_array_equal(sweeps, phi[:, 0])
