@@ -332,9 +332,10 @@ def main() -> None:
             inputs, curve, converged, seconds = np.mean(np.array(found, dtype=float), axis=0)
             lines.append(f"| {name} | {inputs:.3f} | {curve:.3f} | {100 * converged:.0f} % | {seconds:.2f} |")
         print(lines[-1], flush=True)
-    if options.markdown:
+    if options.markdown and not options.nuts:
         told = f"{options.repetitions} records of each variant, seed {options.seed}. {machine()}"
-        fill_section(options.markdown, "variants-nuts" if options.nuts else "variants", "\n".join([*lines, "", told]))
+        command = "Command: `python benchmarks/variants.py --markdown docs/benchmarks.md`"
+        fill_section(options.markdown, "variants", "\n".join([command, "", *lines, "", told]))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import lamina
 from lamina.methods.draws import Draws
 from lamina.problem import pose
 
+#: Those that take any record; "ensemble" needs the ages of each one, and has its own tests.
 METHODS = ("gp", "nigp", "npv", "mcmc", "nuts")
 #: Small on purpose: what is tested is what the methods return, not how well they have converged.
 OPTIONS = {
@@ -21,6 +22,13 @@ OPTIONS = {
     "nuts": {"draws": 80, "warmup": 100, "chains": 2},
 }
 TRUE = np.array([0.3, 1.1, 2.3, 2.9, 4.2, 5.0, 5.7, 7.1, 7.9, 9.2])
+#: Of the record as it is by default only: the ages are those of its rows.
+OPTIONS["ensemble"] = {
+    "members": TRUE + 0.3 * np.random.default_rng(8).standard_normal((2000, len(TRUE))),
+    "draws": 400,
+    "max_sweeps": 100,
+    "warmup": 300,
+}
 
 
 def truth(t):

@@ -24,7 +24,11 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"progress": 5}, lamina.MethodError, "progress must be a function"),
         ({"method": "nuts", "target_accept": 2.0}, lamina.MethodError, "target_accept must lie between 0 and 1"),
         ({"fixed": {"length": 1e-300}}, lamina.MethodError, "of a size that can be reckoned with"),
-        ({"method": "hmc"}, lamina.MethodError, "unknown method 'hmc'. Choose one of: gp, nigp, npv, mcmc, nuts"),
+        (
+            {"method": "hmc"},
+            lamina.MethodError,
+            "unknown method 'hmc'. Choose one of: gp, nigp, npv, mcmc, nuts, ensemble",
+        ),
         ({"chain": 2}, lamina.MethodError, "no option 'chain'; it has: chains, draws, warmup, max_sweeps, cores"),
         ({"method": "gp", "chains": 2}, lamina.MethodError, 'method="gp" has no option .chains.; it has: starts'),
         ({"chains": 0}, lamina.MethodError, "chains must be a whole number of at least 1, got 0"),
@@ -317,4 +321,4 @@ def test_a_converged_fit_gives_no_warning():
 
 
 def test_every_method_is_known_by_its_name():
-    assert tuple(fitting.METHODS) == fits.METHODS
+    assert tuple(fitting.METHODS) == (*fits.METHODS, "ensemble")

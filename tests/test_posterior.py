@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import lamina
-from lamina import dense, posterior
+from lamina import dense, fitting, posterior
 from lamina.methods.draws import Draws
 from lamina.mixtures import LEVELS, mixture_quantiles
 from lamina.posterior import Posterior
@@ -19,7 +19,7 @@ from lamina.problem import pose
 
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
-each_method = pytest.mark.parametrize("method", fits.METHODS)
+each_method = pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 
 
 def at_fixed(kernel, record=None, sign=1.0, **options) -> Posterior:
@@ -47,7 +47,7 @@ def test_tables_have_the_columns_that_are_promised(method):
     assert list(inputs.columns) == ["t", "t_sd", "mean", "sd", *QUANTILES]
     np.testing.assert_array_equal(inputs["t"], found.record.t)
     assert found.tau.shape == (len(found.theta), n)
-    assert list(found.theta.columns) == (["length", "sd"] if method in ("gp", "nigp") else ["length", "sd", "alpha"])
+    assert list(found.theta.columns) == (["length", "sd"] + ["alpha"] * (method in fitting.USE_ORDER))
     assert isinstance(found.theta, pd.DataFrame)
     assert found.diagnostics["method"] == method
     assert {"seconds", "converged", "interrupted", "conflicts"} <= set(found.diagnostics)
@@ -353,6 +353,7 @@ def test_the_summary_tells_method_convergence_parameters_and_inputs(method):
     evidence = {
         "mcmc": "worst R-hat",
         "nuts": "divergent transitions",
+        "ensemble": "effective members",
         "npv": "steps",
         "nigp": "steps",
         "gp": "objective",

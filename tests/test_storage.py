@@ -13,7 +13,7 @@ from lamina import storage
 from lamina.posterior import Posterior
 
 AT = np.array([-3.0, 2.0, 6.5])
-each_method = pytest.mark.parametrize("method", fits.METHODS)
+each_method = pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 
 
 def again(found: Posterior, path) -> Posterior:

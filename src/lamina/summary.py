@@ -87,6 +87,7 @@ def _state(facts: dict[str, Any]) -> str:
         for key, label in (
             ("r_hat", "worst R-hat"),
             ("ess", "fewest effective draws"),
+            ("effective_members", "effective members"),
             ("sweeps", "sweeps"),
             ("objective", "objective"),
             ("steps", "steps"),

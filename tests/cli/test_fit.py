@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -469,3 +470,56 @@ def test_the_command_starts_without_loading_what_is_heavy(argument):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.rstrip().endswith("heavy: []")
+
+
+def write_ages(folder, depths=(0.0, 50.0, 100.0), shift=0.0):
+    """An ensemble whose ages lie about those of the table."""
+    rng = np.random.default_rng(3)
+    ages = np.interp(depths, [0.0, 100.0], [0.0, 1150.0]) + shift + 60.0 * rng.standard_normal((200, 1))
+    path = folder / "ages.csv"
+    np.savetxt(path, np.column_stack([depths, ages.T]), delimiter=",", header="depth" + ",age" * 200, comments="")
+    return path
+
+
+def test_ages_of_another_model_take_the_place_of_the_order(tmp_path):
+    table, ages, out = write_table(tmp_path), write_ages(tmp_path), tmp_path / "out"
+    done = lamina("fit", table, "--ages", ages, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "none: every row stands alone" in done.stdout
+    assert "ensemble fit of 6 rows" in done.stdout
+    run = json.loads((out / "run.json").read_text())
+    assert run["settings"]["method"] == "ensemble"
+    assert run["settings"]["ages"] == "ages.csv"
+    posterior = library.load(out / "posterior.nc")
+    assert np.ptp(posterior.tau - posterior.tau[:, :1], axis=0).max() < 1e-6  # all members differ by a shift only
+    assert posterior.inputs()["mean"][3] - posterior.inputs()["mean"][1] == pytest.approx(345.0)
+    assert "another age model" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "ages", "said"),
+    [
+        (["--method", "gp"], {}, "--ages is not for --method gp"),
+        (["--order", "rows"], {}, "Leave out --order"),
+        (
+            [],
+            {"depths": (0.0, 30.0, 60.0)},
+            r"reaches from depth 0 to 60, but lines 6 and 7 of the record lie outside",
+        ),
+        ([], {"shift": 5000.0}, "core.csv: members do not reach the t of lines 2, 3"),
+    ],
+)
+def test_ages_that_do_not_fit_the_table_are_refused(options, ages, said, tmp_path):
+    done = lamina(
+        "fit", write_table(tmp_path), "--ages", write_ages(tmp_path, **ages), "--out", tmp_path / "o", *options
+    )
+    assert done.exit_code == 2
+    assert re.search(said, " ".join(done.stderr.split()))
+    assert not (tmp_path / "o").exists()
+
+
+def test_ages_need_depths_in_the_table(tmp_path):
+    table = write_table(tmp_path, TABLE.replace("Depth (cm)", "Sample"))
+    done = lamina("fit", table, "--ages", write_ages(tmp_path), "--out", tmp_path / "o")
+    assert done.exit_code == 2
+    assert "core.csv has no column of depths" in " ".join(done.stderr.split())

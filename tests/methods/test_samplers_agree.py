@@ -1,11 +1,14 @@
 """mcmc and nuts share a density and no move: where both have converged, they agree on inputs, parameters and curve."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import lamina
 from lamina import Record
 from lamina.convergence import mean_standard_error, r_hat
+from lamina.dates import StudentT
 from lamina.prediction import curves
 
 AT = np.array([-1.0, 0.4, 2.0, 3.3, 5.9, 8.0])
@@ -30,6 +33,21 @@ CASES = {
     "exact rows": (record(exact=(0, 5, 11), order="decreasing", sequence=[*"aaaaa", None, *"aaaaaa"]), {}),
     "linear": (record(), {"mean": "linear", "gaps": "exponential"}),
     "scales": (record(), {"estimate": ("t_scale", "y_scale"), "priors": NARROW | SCALES}),
+}
+
+
+NO_DATE, NO_VALUE = np.full(12, 0.2), np.full(12, 0.15)
+NO_DATE[[2, 6, 7]], NO_VALUE[[3, 7]] = np.inf, np.inf
+DEPTH = np.cumsum(np.tile([1.0, 2.0, 0.5], 4))
+PLAIN = record()
+CASES |= {
+    "depths, layers without date or value": (replace(PLAIN, t_sd=NO_DATE, y_sd=NO_VALUE, depth=DEPTH), {}),
+    "tie, hiatus and least gaps": (
+        replace(PLAIN, tie=[None, 1, 1, *[None] * 9], hiatus=np.arange(12) == 5, least_gap=0.1),
+        {},
+    ),
+    "Student-t dates": (replace(PLAIN, dates=[StudentT(one, 0.2) for one in PLAIN.t]), {"priors": NARROW}),
+    "offsets": (replace(PLAIN, sequence=list("abbabaababba")), {"offsets": 0.3, "priors": NARROW}),
 }
 
 

@@ -160,7 +160,7 @@ def test_ages_before_present_run_to_the_right_and_rates_forward(evil, evil_page)
     assert "forward in time" in evil_page
 
 
-@pytest.mark.parametrize("method", fits.METHODS)
+@pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 def test_every_method_has_a_report_and_cites_its_sources(method):
     posterior = fits.posterior(method)
     content = compute(posterior)
@@ -168,6 +168,7 @@ def test_every_method_has_a_report_and_cites_its_sources(method):
     sources = {
         "mcmc": ["Tran", "Rasmussen & Williams", "Vehtari"],
         "nuts": ["Tran", "Rasmussen & Williams", "Vehtari", "Hoffman"],
+        "ensemble": ["Rasmussen & Williams", "Vehtari", "Andrieu"],
         "npv": ["Tran", "Rasmussen & Williams", "Gershman"],
         "nigp": ["McHutchon", "Rasmussen & Williams"],
         "gp": ["Rasmussen & Williams"],
@@ -359,7 +360,7 @@ def test_numbers_in_words(said, expected):
     assert said == expected
 
 
-@pytest.mark.parametrize("method", fits.METHODS)
+@pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 def test_an_estimate_has_no_interval(method):
     page = report.html(fits.posterior(method))
     section = re.search(r'id="parameters".*?(?=<h2)', page, re.DOTALL)[0]

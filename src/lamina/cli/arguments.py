@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
+from ..tables.ensembles import read_ensemble
 
 if TYPE_CHECKING:
     from ..record import Record
     from ..results import Asked
+    from ..tables import Understanding
 
 KERNELS: dict[str, type[Kernel]] = {
     "matern12": Matern12,
@@ -122,6 +125,23 @@ def check_method_takes(using: dict[str, Any]) -> None:
         raise MethodError(
             f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
         )
+
+
+def with_ages(using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options with --ages: the method is then "ensemble", and no order is asked of the table."""
+    if str(using["method"]) != "mcmc":
+        raise MethodError(f"--ages is not for --method {using['method']}. Leave out one of them.")
+    if (reading["order"] or "none").lower() != "none":
+        raise MethodError("--ages come from a model that knew the order, which is not used again. Leave out --order.")
+    return using | {"method": "ensemble"}, reading | {"order": "none"}
+
+
+def members_of(path: Path, understanding: Understanding) -> np.ndarray:
+    """The ages in a file at the depths of a table, (members, rows)."""
+    if understanding.depth is None:
+        raise MethodError(f"--ages: {understanding.path.name} has no column of depths, at which to look for the ages.")
+    with understanding.naming_lines():
+        return read_ensemble(path, understanding.depth)
 
 
 def _flag(name: str) -> str:

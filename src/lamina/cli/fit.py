@@ -54,6 +54,7 @@ def fit(
     using: dict[str, Any],
     reading: dict[str, Any],
     trend: given.Rate = None,
+    ages: given.Ages = None,
     out: Out = None,
     at: given.At = None,
     interval: given.Interval = None,
@@ -70,9 +71,20 @@ def fit(
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
-    from .arguments import check_asked, check_method_takes, intervals, numbers, times, with_trend
+    from .arguments import (
+        check_asked,
+        check_method_takes,
+        intervals,
+        members_of,
+        numbers,
+        times,
+        with_ages,
+        with_trend,
+    )
     from .arguments import kernel as by_name
 
+    if ages is not None:
+        using, reading = with_ages(using, reading)
     check_method_takes(using)
     known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
@@ -85,7 +97,9 @@ def fit(
         members=ensemble or 0,
         command=shlex.join(["lamina", *sys.argv[1:]]),
         seed=seed,
-        settings=settings | ({"trend": known_rate} if known_rate else {}),
+        settings=settings
+        | ({"trend": known_rate} if known_rate else {})
+        | ({} if ages is None else {"ages": ages.name}),
         table=table.name,
     )
     kernel = by_name(fitting["kernel"])
@@ -97,6 +111,8 @@ def fit(
     model = settings | {"kernel": with_trend(kernel, known_rate, settings, understanding.record)}
     if known_rate:
         del model["mean"]  # the kernel has it
+    if ages is not None:
+        model["members"] = members_of(ages, understanding)
     if resume:
         model |= _resumed(folder, understanding, asked)
     with understanding.naming_lines():
@@ -183,7 +199,8 @@ def run(
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
         warnings.simplefilter("ignore", NotConverged)
-        watched: dict[str, Any] = {"progress": progress} if model.get("method", "mcmc") == "mcmc" else {}
+        chains = model.get("method", "mcmc") in ("mcmc", "ensemble")
+        watched: dict[str, Any] = {"progress": progress} if chains else {}
         posterior = fit_record(record, seed=asked.seed, **model, **watched)
     timings["fit"] = time.perf_counter() - began
     if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and watched:

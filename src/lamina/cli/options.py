@@ -254,6 +254,17 @@ MaxSweeps = Annotated[
     ),
 ]
 
+Ages = Annotated[
+    Path | None,
+    typer.Option(
+        "--ages",
+        metavar="FILE",
+        help="Ages by depth and member from another age model; the order is not used again.",
+        show_default=False,
+        rich_help_panel=MODEL,
+    ),
+]
+
 At = Annotated[
     str | None,
     typer.Option("--at", help="Times of the tables, first:last:step or a,b,c.", rich_help_panel=OUTPUT),

@@ -104,7 +104,8 @@ def inputs_in_words(content: Content) -> list[str]:
     kept = found["kept"].median()
     change = f"{'shrank' if kept < 1.0 else 'grew'} to {percent(kept)}"
     return [
-        f"The order and the curve moved the dates by {number(shift.median(), 2)} {unit}".rstrip()
+        f"{'The curve' if content.facts['method'] == 'ensemble' else 'The order and the curve'} moved the dates by "
+        f"{number(shift.median(), 2)} {unit}".rstrip()
         + f" (median; {number(shift.max(), 2)} at most), and their standard deviations {change} of those reported "
         "(median)."
     ]
@@ -135,6 +136,8 @@ def banner(content: Content) -> tuple[str, str] | None:
         "nuts": "Run it again with more draws, or use the method mcmc.",
         "npv": "Run it again with more steps, or use the method mcmc.",
         "nigp": "Where input errors are large this method may have no answer: use the method mcmc.",
+        "ensemble": "If the data leave too few members, give more of them, or their covariance; else run it again with "
+        "more sweeps.",
         "gp": "Run it again with more starts, or give priors for the parameters.",
     }
     return "This fit has not converged", f"Do not publish these numbers. {remedy[content.facts['method']]}"
@@ -150,7 +153,7 @@ def convergence(content: Content) -> list[str]:
     else:
         begun = "The fit has NOT converged."
     method = facts["method"]
-    if method in ("mcmc", "nuts"):
+    if method in ("mcmc", "nuts", "ensemble"):
         return [begun, *_chains(content)]
     if method == "npv":
         spread = np.ptp(facts["objectives"]) if len(facts.get("objectives", ())) > 1 else 0.0
@@ -182,6 +185,12 @@ def _chains(content: Content) -> list[str]:
         )
     else:
         text.append("The chains were too short to tell whether they agree.")
+    if "members" in facts:
+        text.append(
+            f"Of {count(facts['members'], 'member')} of the ensemble, the data leave as much weight as "
+            f"{number(facts['effective_members'], 3)} equally likely ones would have. A handful cannot stand for the "
+            "uncertainty of the ages."
+        )
     if facts.get("divergent"):
         text.append(f"{count(facts['divergent'], 'transition')} diverged.")
     return text

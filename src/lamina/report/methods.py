@@ -21,6 +21,10 @@ REFERENCES = {
     "Neural Information Processing Systems 24, 1341–1349.",
     "Gershman": "Gershman, S., Hoffman, M. & Blei, D. (2012). Nonparametric variational inference. Proceedings of the "
     "29th International Conference on Machine Learning.",
+    "Andrieu": "Andrieu, C., Doucet, A. & Holenstein, R. (2010). Particle Markov chain Monte Carlo methods. Journal of "
+    "the Royal Statistical Society B 72, 269–342.",
+    "Murray": "Murray, I., Adams, R. P. & MacKay, D. J. C. (2010). Elliptical slice sampling. Proceedings of the 13th "
+    "International Conference on Artificial Intelligence and Statistics.",
     "Hoffman": "Hoffman, M. D. & Gelman, A. (2014). The No-U-Turn sampler: adaptively setting path lengths in "
     "Hamiltonian Monte Carlo. Journal of Machine Learning Research 15, 1593–1623.",
 }
@@ -51,6 +55,8 @@ _GAPS = {
 
 def references(content: Content) -> list[str]:
     """What a paper with this fit should cite, in the order of the alphabet."""
+    if content.facts["method"] == "ensemble":
+        return sorted(REFERENCES[name] for name in ("Rasmussen", "Vehtari", _ages(content)[1]))
     return sorted(REFERENCES[name] for name in _CITED[content.facts["method"]])
 
 
@@ -72,7 +78,14 @@ def call(content: Content, seed: int | None) -> str:
     kinds = [type(term).__name__ for term in problem.kernel.terms if not isinstance(term, TrendTerm)]
     kernel = "" if "Product" in kinds or not kinds else f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, "
     method = content.facts["method"]
+    if method == "ensemble":
+        return f'lamina.fit(record, method="ensemble", {kernel}{_ages(content)[0]}=..., seed={seed or 0})'
     return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.gaps}", seed={seed or 0})'
+
+
+def _ages(content: Content) -> tuple[str, str]:
+    """How another age model gave the inputs, and what to cite for their sampler."""
+    return ("members", "Andrieu") if "members" in content.facts else ("covariance", "Murray")
 
 
 def meaning(content: Content, name: str) -> tuple[str, str]:
@@ -120,6 +133,14 @@ def _inputs(content: Content) -> list[str]:
         return [
             "Errors of the inputs were turned into errors of the output through the slope of the curve (McHutchon & "
             "Rasmussen 2011); the known order of the inputs was not used."
+        ]
+    if method == "ensemble":
+        given = "normal errors of the covariance"
+        if "members" in content.facts:
+            given = f"one of the {count(content.facts['members'], 'member')} of the ensemble"
+        return [
+            f"The true inputs are unknowns with {given} that another age model had found; the known order, which that "
+            "model had used, was not used again."
         ]
     alpha = "learnt from the data" if "alpha" in content.posterior.theta.columns else "kept fixed"
     prior = _GAPS[problem.gaps].format(alpha=alpha)
@@ -176,6 +197,15 @@ def _inference(content: Content) -> str:
         return (
             "Inputs and parameters were sampled together by Metropolis-within-Gibbs, with "
             f"{count(facts['chains'], 'chain')} of {count(after, 'sweep')} after {facts['warmup']:,} of warm-up; "
+            f"{count(kept, 'draw')} were kept.{evidence}{failed}"
+        )
+    if method == "ensemble":
+        after = facts["sweeps"] - facts["warmup"]
+        how = {"Andrieu": "conditional importance resampling (Andrieu et al. 2010)"}
+        sampler = how.get(_ages(content)[1], "elliptical slice sampling (Murray et al. 2010)")
+        return (
+            f"Inputs, by {sampler}, and parameters, by Metropolis's algorithm, were sampled together, with "
+            f"{count(facts['chains'], 'chain')} of {count(after, 'round')} after {facts['warmup']:,} of warm-up; "
             f"{count(kept, 'draw')} were kept.{evidence}{failed}"
         )
     if method == "nuts":

@@ -79,7 +79,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
         raise problem(grid.path, "there is only one row to use", "give two rows or more", grid.lines[0])
     scale, t_unit = find_scale(grid, columns.t, columns.t_errors, options, notes)
     columns = replace(columns, t_errors=sided(columns.t_errors, scale))
-    measured, arranged, between = _numbers(grid, columns, scale, options, notes)
+    measured, depth, arranged, between = _numbers(grid, columns, scale, options, notes)
     if scale is None:
         t_unit = unit_along(columns.t, t_unit, arranged, notes)
     record = _record(grid, columns, measured, arranged, between, t_unit)
@@ -94,6 +94,7 @@ def understand(whole: Grid, options: Options) -> Understanding:
         scale=scale,
         facts=tuple(notes.facts),
         warnings=tuple(notes.warnings),
+        depth=None if depth is None else depth[arranged.rows],
     )
 
 
@@ -145,8 +146,8 @@ class Measured(NamedTuple):
 
 def _numbers(
     grid: Grid, columns: Columns, scale: str | None, options: Options, notes: Notes
-) -> tuple[Measured, Arrangement, dict[str, Any]]:
-    """What was measured, how to arrange the rows, and what lies between them (see ``layers``)."""
+) -> tuple[Measured, NDArray[np.float64] | None, Arrangement, dict[str, Any]]:
+    """What was measured, the depth if there is one, how to arrange the rows, and what lies between (see ``layers``)."""
     numeric = [columns.t, *columns.t_errors, columns.y, *columns.y_errors, *columns.depth_limits]
     numeric += [h for h in (columns.depth, columns.height, columns.position) if h is not None]
     if _needs_radiocarbon(grid, columns):
@@ -163,13 +164,17 @@ def _numbers(
     note_absent(grid, absent, "value", notes)
     labels = label_rows(grid, columns, options, notes)
     key = find_key(grid, columns, comma, options, notes, faults)
+    # A depth that cannot be read is a fault only where it is the key.
+    places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
+    depths = [values(grid, header, comma, "depth", Faults(), blank=True) for header in places]
     faults.refuse(grid.path)
     for header in numeric:
         note_codes(grid, header, notes)
     ties = read_ties(grid, columns, labels, key, notes)
     arranged = arrange(grid, columns, labels, key, ties, inputs.t, scale, comma, options, notes)
     between = layers(grid, columns, key, ties, arranged, inputs.t_sd[arranged.rows] == 0.0, options, notes)
-    return Measured(inputs, y, np.where(absent, np.inf, errors.sd), limits(grid, columns)), arranged, between
+    measured = Measured(inputs, y, np.where(absent, np.inf, errors.sd), limits(grid, columns))
+    return measured, np.mean(depths, axis=0) if depths else None, arranged, between
 
 
 def _record(

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import LaminaError
 from ..record import Record
 from .facts import Fact
@@ -19,6 +22,7 @@ class Understanding:
         height orders it).
     lines: the line in the file of each row of the record; sorting by it gives back the order of the file.
     scale: "BP", "CE" or None.
+    depth: the depth (or height) of each row of the record, NaN where it is empty; None without such a column.
     facts: what was understood, and why. warnings: what to be careful about.
     """
 
@@ -29,6 +33,7 @@ class Understanding:
     scale: str | None
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...]
+    depth: NDArray[np.float64] | None = None
 
     @contextmanager
     def naming_lines(self) -> Iterator[None]:
