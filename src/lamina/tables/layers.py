@@ -198,6 +198,9 @@ def _hiatus(
                 found |= inside
                 notes.fact("hiatus", f"between {name_lines(sorted(lines[i] for i in (one[-1], other[0])))}")
     _refuse_lost(grid, arranged, lines, set(depths) - found, sign, columns)
+    beside = sorted(lines[i] for depth in found for i in np.flatnonzero(arranged.places == sign * depth))
+    if beside:
+        notes.warn(f"a hiatus at the very depth of {name_lines(beside)} plays no part in that core.")
     lost = sorted(lines[i] for i in range(len(lines)) if marked[i] and i not in used)
     if lost:
         notes.warn(f"a hiatus below {name_lines(lost)} plays no part, since no row of the same core follows.")

@@ -163,8 +163,11 @@ def test_a_hiatus_below_the_last_row_is_no_hiatus(table):
 
 def test_a_hiatus_at_a_depth_is_in_each_core_that_reaches_it(table):
     rows = "A,1,100,10,1,1\nA,4,200,10,1,1\nB,2,90,10,1,1\nB,5,300,10,1,1\nC,4,90,10,1,1\nC,5,300,10,1,1\n"
-    record = read(table(f"core,{HEAD}\n{rows}"), Options(hiatus=[3])).record
-    assert_array_equal(record.hiatus, [True, False, True, False, False, False])
+    path = table(f"core,{HEAD}\n{rows}")
+    assert_array_equal(read(path, Options(hiatus=[3])).record.hiatus, [True, False, True, False, False, False])
+    at_a_row = read(path, Options(hiatus=[4]))
+    assert_array_equal(at_a_row.record.hiatus, [False, False, True, False, False, False])
+    assert any("very depth of lines 3 and 6" in warning for warning in at_a_row.warnings)
 
 
 def test_the_least_gap_is_one_between_layers(table):
