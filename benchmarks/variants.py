@@ -332,10 +332,11 @@ def main() -> None:
             inputs, curve, converged, seconds = np.mean(np.array(found, dtype=float), axis=0)
             lines.append(f"| {name} | {inputs:.3f} | {curve:.3f} | {100 * converged:.0f} % | {seconds:.2f} |")
         print(lines[-1], flush=True)
-    if options.markdown and not options.nuts:
-        told = f"{options.repetitions} records of each variant, seed {options.seed}. {machine()}"
-        command = "Command: `python benchmarks/variants.py --markdown docs/benchmarks.md`"
-        fill_section(options.markdown, "variants", "\n".join([command, "", *lines, "", told]))
+        if options.markdown and not options.nuts:  # after each, so that an interrupt keeps what there is
+            done = f"{len(lines) - 2} of {len(VARIANTS)} variants, {options.repetitions} records of each"
+            told = f"{done}, seed {options.seed}. {machine()}"
+            command = "Command: `python benchmarks/variants.py --markdown docs/benchmarks.md`"
+            fill_section(options.markdown, "variants", "\n".join([command, "", *lines, "", told]))
 
 
 if __name__ == "__main__":
