@@ -1,5 +1,7 @@
 """The age-depth model of a core: its laws, its figure, and whether its bands hold the truth."""
 
+from itertools import pairwise
+
 import fits
 import numpy as np
 import pytest
@@ -129,3 +131,19 @@ def test_what_is_missing_is_told():
     with pytest.raises(lamina.RecordError, match="say which of 'a', 'b'"):
         several.ages([10.0])
     assert len(several.ages([10.0], sequence="a")) == 1
+
+
+def test_a_hiatus_is_where_it_is_said_to_be():
+    record = core(hiatus=DEPTH == 60.0)
+    at_its_row = with_layers(record, 20)
+    assert at_its_row.depth[at_its_row.hiatus].tolist() == [60.0]
+    deeper = with_layers(record, 20, hiatus=[85.0])
+    assert deeper.depth[deeper.hiatus].tolist() == [85.0]
+    assert not deeper.dated[deeper.depth == 85.0].any()
+
+
+def test_a_least_gap_is_shared_by_the_steps_between():
+    record = with_layers(core(least_gap=30.0), 20)
+    for first, last in pairwise(DEPTH):
+        inside = (record.depth >= first) & (record.depth < last)
+        assert record.least_gap[inside].sum() == pytest.approx(30.0)

@@ -47,8 +47,8 @@ def age_depth(
         ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
                          zorder=3, label=said)  # fmt: skip
         said = ""
-    for row in rows[:-1] if record.hiatus is None else rows[record.hiatus[rows]]:
-        if record.hiatus is not None:
+    if record.hiatus is not None:
+        for row in rows[record.hiatus[rows]]:
             ax.axvline(_depths(posterior, np.array([row]))[0], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
     ax.set_xlabel("Depth")
     ax.set_ylabel(_time_name(posterior))

@@ -55,8 +55,8 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
         if values is not None:
             changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
     if record.limit is not None:
-        changes["limit"] = record.limit[keep]
-    if any(date is not None for date in dates):
+        changes["limit"] = np.array([record.limit[layer == first].sum() for first in np.flatnonzero(keep)])
+    if record.dates is not None or any(date is not None for date in dates):
         changes["dates"] = [date for date, kept in zip(dates, keep, strict=True) if kept]
     return replace(record, tie=None, **changes), (np.cumsum(keep) - 1)[layer]
 
@@ -120,13 +120,25 @@ def _one_value(record: Record, name: Hashable, rows: Array) -> tuple[float, floa
     measured = rows[record.measured[rows]]
     if len(measured) == 0:
         return np.nan, np.inf
-    if record.limit is not None and record.limit[rows].any():
+    if record.limit is not None and record.limit[rows].any() and len(measured) > 1:
         raise RecordError(
-            f"{name_rows(rows)} are tied ({name!r}) and one of them is a limit, which cannot be merged. "
-            "Leave the tie out, or the limit."
+            f"{name_rows(rows)} are tied ({name!r}) and one of them is a limit, which cannot be merged with other "
+            "values. Leave the tie out, or the limit."
         )
     precision = record.y_sd[measured] ** -2.0
     return float(precision @ record.y[measured] / precision.sum()), float(precision.sum() ** -0.5)
+
+
+def check_single_dates(record: Record, layer: Array) -> None:
+    """Raise MethodError where a layer has several dates, one of them Gaussian: merged, they have no common scale."""
+    uncertain = record.dated & ~record.exact
+    counts = np.bincount(layer[uncertain], minlength=layer.max() + 1)
+    several = np.flatnonzero(uncertain & (counts[layer] > 1))
+    if several.size:
+        raise MethodError(
+            f'estimate="t_scale" needs dates one by one, but those of {name_rows(several)} are tied and merged. '
+            "Leave the tie out."
+        )
 
 
 def check_single_values(record: Record, layer: Array, what: str) -> None:

@@ -47,13 +47,16 @@ class Readouts(NamedTuple):
     X: Array  #: (R, T, M, q)
 
 
-def curves(problem: Problem, draws: Draws, at: Array, trend: bool = True) -> tuple[Array, Array, Array, Array]:
+def curves(
+    problem: Problem, draws: Draws, at: Array, trend: bool = True, sequence: Array | None = None
+) -> tuple[Array, Array, Array, Array]:
     """Mean and variance of f, then of f', at internal times, for each draw: four arrays (S, M).
 
     at: (M,), or (S, M) where each draw has times of its own. Without ``trend``, of what is left of f when the trend is
-    taken out. Where the curve has no rate, f' is NaN.
+    taken out. sequence (M,): the number of a sequence, whose offset is added to f, or -1 for none. Where the curve has
+    no rate, f' is NaN.
     """
-    mean, var = _predicted(problem, draws, at, "whole" if trend else "without trend")
+    mean, var = _predicted(problem, draws, at, "whole" if trend else "without trend", sequence)
     return mean[:, 0], var[:, 0], mean[:, 1], var[:, 1]
 
 
@@ -148,12 +151,17 @@ def _readouts(problem: Problem, at: Array, parts: Parts) -> Readouts:
     )
 
 
-def _predicted(problem: Problem, draws: Draws, at: Array, parts: Parts) -> tuple[Array, Array]:
+def _predicted(
+    problem: Problem, draws: Draws, at: Array, parts: Parts, sequence: Array | None = None
+) -> tuple[Array, Array]:
     """Mean and variance of the value and the rate of each part, for each draw: two arrays (S, R, M)."""
     at = np.atleast_2d(at)
     order = np.argsort(at, axis=1, kind="stable")
     ordered = np.take_along_axis(at, order, axis=1)
     read = _readouts(problem, ordered, parts)
+    if problem.offsets is not None and sequence is not None:  # offsets are the last coefficients
+        known = len(problem.rows.gaps)
+        read.X[0, ..., -known:] = sequence[order][..., None] == np.arange(known)
     # What comes next needs all draws of a point together.
     mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
     if problem.kernel.is_markov:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError, RecordError, name_rows
+from .errors import KernelError, MethodError, OrderError, RecordError, name_rows
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
-from .layers import check_single_values, merge_ties
+from .layers import check_single_dates, check_single_values, merge_ties
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
@@ -193,6 +193,8 @@ def pose(
             "estimate: there is no t_scale to learn, because no date is Gaussian: all inputs are exact (t_sd = 0), "
             "undated, or have a date of their own kind."
         )
+    if "t_scale" in estimate:
+        check_single_dates(source, layer)
     if "y_scale" in estimate:
         check_single_values(source, layer, 'estimate="y_scale"')
     free[-2], free[-1] = "t_scale" in estimate, "y_scale" in estimate
@@ -207,6 +209,9 @@ def pose(
         free[i] = False
     inference = "markov" if kernel.is_markov and engine != "dense" else "dense"
     rows = _rows(record, t, y_sd, columns)
+    if learn_inputs:
+        _check_bounds(record, rows)
+        _check_proper(record, rows, gaps)
     if inference == "dense":
         _check_dense(rows, outliers, offsets)
     return Problem(
@@ -275,6 +280,50 @@ def _membership(record: Record, sd: float) -> Array:
     for s, (_, rows) in enumerate(record.sequences):
         member[rows, s] = 1.0
     return member
+
+
+def _check_proper(record: Record, rows: Rows, gaps: str) -> None:
+    """Inputs without a date must be held by dates: a gap that may have any size needs dated rows on both sides."""
+    for _, members in record.sequences:
+        dated = np.flatnonzero(record.dated[members])
+        if len(dated) == len(members):
+            continue
+        flat = ~rows.regular[members[:-1]] | (gaps in ("uniform", "log-uniform"))
+        place = np.arange(len(members) - 1)
+        loose = flat & ((place < dated[0]) | (place >= dated[-1]))
+        if loose.any():
+            row = members[int(np.argmax(loose))]
+            raise RecordError(
+                f"nothing holds the rows without a date on one side of the gap after {name_rows([row])}: it may have "
+                "any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a date. Date a "
+                "row there, or leave these rows out."
+            )
+        if len(dated) < 2 and gaps in ("gamma", "exponential"):
+            raise RecordError(
+                f"one date, that of {name_rows(members[dated])}, cannot tell the pace of a sequence whose other rows "
+                "have none. Give it a second date, or leave the rows without one out."
+            )
+
+
+def _check_bounds(record: Record, rows: Rows) -> None:
+    """Exact inputs and dates with hard bounds must leave room for the order."""
+    first = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first, -np.inf))
+    last = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first + rows.step * (rows.size - 1), np.inf))
+    for _, members in record.sequences:
+        least, reached, by = 0.0, -np.inf, -1
+        for k, row in enumerate(members):
+            least += rows.least[members[k - 1]] if k > 0 and rows.block[row] < 0 else 0.0
+            same_block = by >= 0 and rows.block[row] >= 0 and rows.block[row] == rows.block[by]
+            both_exact = by >= 0 and record.exact[row] and record.exact[by]  # the record has seen to these
+            if by >= 0 and not same_block and not both_exact and last[row] - least <= reached:
+                raise OrderError(
+                    f"the dates of {name_rows([by, row])} contradict the order: the first cannot be before "
+                    f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
+                    f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, least gaps included. "
+                    "Correct the dates, the order or least_gap."
+                )
+            if first[row] - least > reached:
+                reached, by = first[row] - least, int(row)
 
 
 def _check_dense(rows: Rows, outliers: str | None, offsets: float | None) -> None:

@@ -345,6 +345,9 @@ def _read_limits(limit: Iterable[str | None] | None, n: int) -> NDArray[np.int64
     if limit is None:
         return None
     if isinstance(limit, np.ndarray) and limit.dtype.kind in "iu":  # another record's
+        check_length("limit", limit.size, n)
+        if not np.isin(limit, (-1, 0, 1)).all():
+            raise RecordError("limit takes 1 (the curve is above), -1 (below) or 0 for each row.")
         return limit.astype(np.int64)
     given = labels("limit", limit, n) or ()
     bad = [i for i, one in enumerate(given) if not (one is None or one in LIMITS)]

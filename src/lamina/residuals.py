@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .methods.draws import Draws
-from .prediction import coefficients, curves
+from .prediction import curves
 from .shown import evenly
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     rows = np.arange(len(record)) if rows is None else rows
     rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
     draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]
-    m, V, _, _ = curves(problem, draws, draws.tau[:, layer])
-    if problem.offsets is not None:
-        offset, var = (one[:, -len(record.sequences) :] for one in coefficients(problem, draws))
-        own = problem.rows.sequence[layer]
-        m, V = m + np.where(own < 0, 0.0, offset[:, own]), V + np.where(own < 0, 0.0, var[:, own])
+    m, V, _, _ = curves(problem, draws, draws.tau[:, layer], sequence=problem.rows.sequence[layer])
     s_var = np.exp(2.0 * draws.phi[:, -1:]) * record.y_sd[rows] ** 2
     if draws.extra_var is not None:
         s_var += draws.extra_var[layer]

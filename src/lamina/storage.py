@@ -114,7 +114,9 @@ def _restored(dataset: xr.Dataset) -> Posterior:
     record = Record(**columns, **told)
     kernel = _kernel_from_dict(facts["kernel"])
     model = {name: facts[name] for name in ("gaps", "engine", "outliers", "offsets")}
-    problem = replace(pose(record, kernel, **model, internal=True), **numbers)
+    # What is not learnt need not be possible: a method without gaps may have rows at one time.
+    orders = facts["diagnostics"].get("method") not in ("gp", "nigp", "ensemble")
+    problem = replace(pose(record, kernel, **model, learn_inputs=orders, internal=True), **numbers)
     beside: dict[str, Any] = {name: dataset[name].to_numpy() for name in ("extra_var", *_BESIDE) if name in dataset}
     draws = Draws(
         tau=dataset["tau"].to_numpy(),

@@ -39,13 +39,15 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
         lines.append("inputs: taken as measured; the known order is not used")
         return "\n".join(lines)
     inputs = posterior.inputs()
-    uncertain = ~record.exact
+    uncertain = record.dated & ~record.exact
     if uncertain.any():
         moved = (inputs["mean"] - inputs["t"]).abs()[uncertain]
         kept = (inputs["sd"] / inputs["t_sd"])[uncertain].median()
+        undated = "" if record.dated.all() else f", {(~record.dated).sum()} without a date"
         lines.append(
-            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact; moved by {_plain(moved.median(), 3)} "
-            f"(median), {_plain(moved.max(), 3)} at most; standard deviations are {kept:.0%} of those reported (median)"
+            f"inputs: {uncertain.sum()} uncertain, {record.exact.sum()} exact{undated}; moved by "
+            f"{_plain(moved.median(), 3)} (median), {_plain(moved.max(), 3)} at most; standard deviations are "
+            f"{kept:.0%} of those reported (median)"
         )
     lines.extend(_conflicts(posterior, facts["conflicts"], inputs, names))
     return "\n".join(lines)

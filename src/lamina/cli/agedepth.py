@@ -60,7 +60,7 @@ def agedepth(
     from ..agedepth import age_depth, with_layers
     from ..errors import MethodError
     from ..files import write_text
-    from ..fitting import NotConverged
+    from ..fitting import NotConverged, prepare
     from ..results import RUN, check_folder, json_text, state
     from ..tables import Options
     from ..tables.ages import read_ages
@@ -72,14 +72,17 @@ def agedepth(
     if len(understanding.record.sequences) > 1:
         names = ", ".join(str(name) for name, _ in understanding.record.sequences)
         raise MethodError(f"the table holds several cores ({names}): choose one with --site NAME.")
-    with_layers(understanding.record, steps)
+    gone = tuple(Options(**reading).hiatus or ())
+    with understanding.naming_lines():
+        prepare(understanding.record, seed=seed)
+    with_layers(understanding.record, steps, gone)
     folder = check_folder(out or Path(f"{table.stem}-ages"), force)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
     options = {name: value for name, value in (("chains", chains), ("max_sweeps", max_sweeps)) if value is not None}
     with warnings.catch_warnings(), sampling(quiet) as progress:
         warnings.simplefilter("ignore", NotConverged)
-        posterior = age_depth(understanding.record, steps, seed, progress=progress, **options)
+        posterior = age_depth(understanding.record, steps, seed, hiatus=gone, progress=progress, **options)
     found = _written(posterior, understanding, folder, asked, ensemble, seed)
     facts = {
         "command": command,

@@ -140,6 +140,9 @@ def members_of(path: Path, understanding: Understanding) -> np.ndarray:
     """The ages in a file at the depths of a table, (members, rows)."""
     if understanding.depth is None:
         raise MethodError(f"--ages: {understanding.path.name} has no column of depths, at which to look for the ages.")
+    if understanding.cores > 1:
+        many = f"--ages: the table holds {understanding.cores} cores"
+        raise MethodError(f"{many}, and a file has the ages of one. Choose it with --site.")
     with understanding.naming_lines():
         return read_ensemble(path, understanding.depth)
 

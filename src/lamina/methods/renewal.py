@@ -66,16 +66,16 @@ def renew(blocks, dims, rows, work, m, P, p, step, outliers, rng):
     """
     r = work.row[p]
     if rows.limit[r] != 0:
-        z, sd = work.z[p, 0], math.sqrt(work.y_var[p])
+        z, sd = work.z[p, 0], math.sqrt(P[0, 0] + work.y_var[p])
         here = with_data(blocks, dims, work, m, P, p, z, work.y_var[p], step)
         up = with_data(blocks, dims, work, m, P, p, z + sd, work.y_var[p], step)
         down = with_data(blocks, dims, work, m, P, p, z - sd, work.y_var[p], step)
         precision = (2.0 * here - up - down) / (sd * sd)
-        mean = z + 0.5 * (up - down) / (sd * precision)
-        bound = z - rows.shift[r]
-        new = draw_beyond(mean, 1.0 / math.sqrt(precision), bound, rows.limit[r], rng)
-        rows.shift[r] += new - z
-        work.z[p, 0] = new
+        if precision > 0.0:  # rounding may have left nothing of it; the value then stays
+            mean = z + 0.5 * (up - down) / (sd * precision)
+            new = draw_beyond(mean, 1.0 / math.sqrt(precision), z - rows.shift[r], rows.limit[r], rng)
+            rows.shift[r] += new - z
+            work.z[p, 0] = new
     if outliers > 0:
         old = rows.factor[r]
         new = propose_factor(old, outliers, rng)

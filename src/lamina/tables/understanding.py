@@ -35,6 +35,12 @@ class Understanding:
     warnings: tuple[str, ...]
     depth: NDArray[np.float64] | None = None
 
+    @property
+    def cores(self) -> int:
+        """How many cores or sites the rows belong to, whether or not their order is used."""
+        told = [fact.understood.split(":")[0] for fact in self.facts if fact.what == "sequences"]
+        return int(told[0]) if told and told[0].isdigit() else 1
+
     @contextmanager
     def naming_lines(self) -> Iterator[None]:
         """Errors about rows of the record, raised inside, are told with the file and its lines instead."""
