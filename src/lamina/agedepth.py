@@ -94,27 +94,26 @@ def _laid_out(record: Record, old: Array, **changes: Any) -> Record:
     return replace(record, **changes)
 
 
-def _sequence(record: Record, sequence: Hashable | None) -> Hashable | None:
-    """The sequence that is meant: the only one, or the one named. Raises RecordError if there is none."""
-    known = [name for name, _ in record.sequences]
+def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
+    """The rows of a sequence, the only one if none is named, and all depths (N,). Raises RecordError without them."""
+    if record.depth is None:
+        raise RecordError("there is no age-depth model without depths: give the record a depth for each row.")
+    known = dict(record.sequences)
     if sequence is None and len(known) == 1:
-        return known[0]
+        sequence = next(iter(known))
     if sequence not in known:
         raise RecordError(
             f"there is no sequence {sequence!r}: say which of {', '.join(map(repr, known))} with sequence=..."
         )
-    return sequence
+    return known[sequence], record.depth
 
 
 def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
     """Draws of the time at each depth, shape (S, M), on the user's time scale."""
-    record = posterior.record
-    if record.depth is None:
-        raise RecordError("there is no age-depth model without depths: give the record a depth for each row.")
-    rows = dict(record.sequences)[_sequence(record, sequence)]
-    along = np.abs(record.depth[rows] - record.depth[rows[0]])
-    way = np.sign(record.depth[rows[-1]] - record.depth[rows[0]])
-    at = way * (depths - record.depth[rows[0]])
+    rows, depth = layers_of(posterior.record, sequence)
+    along = np.abs(depth[rows] - depth[rows[0]])
+    way = np.sign(depth[rows[-1]] - depth[rows[0]])
+    at = way * (depths - depth[rows[0]])
     layers = np.unique(along)
     if len(layers) < 2:
         raise RecordError("there is no age-depth model of a single depth: give layers at two depths or more.")
@@ -146,8 +145,7 @@ def age_depth(
 
 def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
     """Time per unit of depth in each step between layers: depths of the layers (L,), and draws (S, L - 1)."""
-    record = posterior.record
-    rows = dict(record.sequences)[_sequence(record, sequence)]
-    depths = np.unique(record.depth[rows])  # type: ignore[index]
+    rows, depth = layers_of(posterior.record, sequence)
+    depths = np.unique(depth[rows])
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
     return depths, pace

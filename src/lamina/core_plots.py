@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .agedepth import accumulation as pace_by_step
+from .agedepth import layers_of
+from .axes import describe
+from .canvas import own_axes, plain
 from .mixtures import weighted_quantiles
 
 if TYPE_CHECKING:
@@ -29,10 +32,10 @@ def age_depth(
 
     sequence: which core, where the record has several.
     """
-    ax = _axes(ax)
+    ax = own_axes(ax)
     record = posterior.record
-    rows = _rows(posterior, sequence)
-    depth = _depths(posterior, rows)
+    rows, depths = layers_of(record, sequence)
+    depth = depths[rows]
     table = posterior.ages(np.linspace(depth.min(), depth.max(), points), sequence)
     look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
     ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
@@ -43,22 +46,22 @@ def age_depth(
     said = "dates"
     for row in rows[record.dated[rows]]:
         times, height = _silhouette(posterior, int(row))
-        place = _depths(posterior, np.array([row]))[0]
+        place = depths[row]
         ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
                          zorder=3, label=said)  # fmt: skip
         said = ""
     if record.hiatus is not None:
         for row in rows[record.hiatus[rows]]:
-            ax.axvline(_depths(posterior, np.array([row]))[0], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
+            ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
     ax.set_xlabel("Depth")
-    ax.set_ylabel(_time_name(posterior))
+    ax.set_ylabel(plain(describe(record).time))
     ax.legend(frameon=False, fontsize="small")
     return ax
 
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
     """Time per unit of depth in each step of the core: median, and the band that holds 95 %."""
-    ax = _axes(ax)
+    ax = own_axes(ax)
     depths, pace = pace_by_step(posterior, sequence)
     low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
     ax.fill_between(depths, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=MODEL, alpha=0.2,
@@ -73,24 +76,6 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     return ax
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
-
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def _rows(posterior: Posterior, sequence: Hashable | None) -> Array:
-    known = dict(posterior.record.sequences)
-    return known[sequence] if sequence in known else next(iter(known.values()))
-
-
-def _depths(posterior: Posterior, rows: Array) -> Array:
-    depth = posterior.record.depth
-    return np.zeros(len(rows)) if depth is None else depth[rows]
-
-
 def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:
     """Times, and the density of a date there as a part of its highest."""
     record = posterior.record
@@ -103,10 +88,3 @@ def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:
     times = np.linspace(low, high, 400)
     log_density = date.log_density(times)
     return times, np.exp(log_density - log_density.max())
-
-
-def _time_name(posterior: Posterior) -> str:
-    record = posterior.record
-    return (
-        f"{record.t_name} ({record.t_unit})".replace("$", r"\$") if record.t_unit else record.t_name.replace("$", r"\$")
-    )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .axes import describe
+from .canvas import own_axes, plain
 from .core_plots import accumulation, age_depth
 from .grid import default_times
 from .residuals import residuals as residual_table
@@ -59,7 +60,7 @@ def curve(
 
     at: times to draw at, by default a grid over the record; table: what ``posterior.curve(at)`` gave, if it is at hand.
     """
-    ax = _axes(ax)
+    ax = own_axes(ax)
     names = describe(posterior.record)
     table = posterior.curve(default_times(posterior) if at is None else at) if table is None else table
     _boxes(posterior, ax)
@@ -70,7 +71,7 @@ def curve(
         for k, line in enumerate(lines):
             ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label="" if k else label)
     _time_axis(ax, posterior, table["at"])
-    ax.set_ylabel(_plain(names.value))
+    ax.set_ylabel(plain(names.value))
     _legend(ax)
     return ax
 
@@ -85,17 +86,17 @@ def rate(
     """
     names = describe(posterior.record)
     table = posterior.rate(default_times(posterior) if at is None else at) if table is None else table
-    ax = _axes(ax)
+    ax = own_axes(ax)
     _bands(ax, table, names.rate_factor)
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior, table["at"])
-    ax.set_ylabel("\n(".join(_plain(names.rate).rsplit(" (", 1)) if names.backwards else _plain(names.rate))
+    ax.set_ylabel("\n(".join(plain(names.rate).rsplit(" (", 1)) if names.backwards else plain(names.rate))
     return ax
 
 
 def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     """How far each input moved from its report: two reported sd about zero in grey, two posterior sd as a line."""
-    ax = _axes(ax)
+    ax = own_axes(ax)
     record, names = posterior.record, describe(posterior.record)
     uncertain = np.flatnonzero(record.dated & ~record.exact)
     rows = uncertain[evenly(len(uncertain), MOST_BARS)]
@@ -107,7 +108,7 @@ def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     ax.errorbar(found["t"], found["shift"], narrow, fmt="o", color=CURVE, markersize=2.5, elinewidth=1.0, label=said)
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior)
-    ax.set_ylabel(_plain(f"Moved by ({names.duration})" if names.duration else "Moved by"))
+    ax.set_ylabel(plain(f"Moved by ({names.duration})" if names.duration else "Moved by"))
     _legend(ax)
     _note(ax, thinning(len(rows), len(uncertain)))
     return ax
@@ -118,13 +119,13 @@ def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFra
 
     ``table``: what ``lamina.residuals.residuals`` gave, if it is at hand.
     """
-    ax = _axes(ax)
+    ax = own_axes(ax)
     record = posterior.record
     rows = drawn_rows(record, MOST_BOXES)
     table = residual_table(posterior, rows) if table is None else table
     for group, colour in zip(groups(record, table.index.to_numpy()), GROUPS, strict=False):
         part = table.loc[group.rows]
-        ax.plot(part["at"], part["scaled"], "o", color=colour, markersize=3, alpha=0.7, label=_plain(group.name))
+        ax.plot(part["at"], part["scaled"], "o", color=colour, markersize=3, alpha=0.7, label=plain(group.name))
     for level, style in (0.0, "-"), (-2.0, ":"), (2.0, ":"):
         ax.axhline(level, color="#555555", linewidth=0.8, linestyle=style, zorder=1)
     _time_axis(ax, posterior)
@@ -193,20 +194,20 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     top = figure.add_subplot(grid[0, :])
     _boxes(first, top)
     base = curves[reference]
-    top.fill_between(base["at"], base["q2.5"], base["q97.5"], label=_plain(f"{reference}, 95 %"), **GREY)
+    top.fill_between(base["at"], base["q2.5"], base["q97.5"], label=plain(f"{reference}, 95 %"), **GREY)
     for name in (reference, *others):
         colour, style = looks[name]
         at, mean = curves[name]["at"], curves[name]["mean"]
-        top.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=_plain(name))
+        top.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=plain(name))
     _time_axis(top, first, np.concatenate([table["at"] for table in curves.values()]))
-    top.set_ylabel(_plain(describe(first.record).value))
+    top.set_ylabel(plain(describe(first.record).value))
     _legend(top)
     panel = None
     for k, name in enumerate(others):
         panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
         _difference(panel, curves[name], base, *looks[name])
-        panel.set_title(_plain(f"{name} less {reference}"), fontsize="small")
-        panel.set_ylabel(_plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
+        panel.set_title(plain(f"{name} less {reference}"), fontsize="small")
+        panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
         _time_axis(panel, first)
         panel.label_outer()
     return figure
@@ -220,20 +221,6 @@ def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, 
     for edge, width in ("q2.5", 0.9), ("q97.5", 0.9), ("mean", 1.8):
         ax.plot(at, table[edge] - centre, color=colour, linewidth=width, linestyle=style, zorder=3)
     ax.tick_params(labelsize="small")
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
-
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def _plain(text: str) -> str:
-    """Text of the record as it stands: a dollar sign would begin a formula, a leading underscore hide a legend."""
-    text = " ".join(text.split()).replace("$", r"\$")
-    return f"\u200b{text}" if text.startswith("_") else text
 
 
 def _bands(ax: Axes, table: pd.DataFrame, factor: float) -> None:
@@ -270,7 +257,7 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
                 edgecolors=(colour, edge),
                 linewidths=0.5,
                 zorder=1.5,
-                label=_plain(f"{group.name} (± 2 sd)"),
+                label=plain(f"{group.name} (± 2 sd)"),
             )
         )
     ax.autoscale_view()
@@ -285,7 +272,7 @@ def _legend(ax: Axes) -> None:
 
 def _time_axis(ax: Axes, posterior: Posterior, at: Any = None) -> None:
     names = describe(posterior.record)
-    ax.set_xlabel(_plain(names.time))
+    ax.set_xlabel(plain(names.time))
     if at is not None:
         ax.set_xlim(*time_range(posterior, at))
     # Axes may share their time, so it is turned only where that has not been done.

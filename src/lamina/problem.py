@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError, OrderError, RecordError, name_rows
+from .errors import KernelError, MethodError, name_rows
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
 from .layers import check_single_dates, check_single_values, merge_ties
+from .layout import check_bounds, check_proper, guess_inputs, lay_rows
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
@@ -169,7 +170,7 @@ def pose(
         check_single_values(source, layer, "outliers")
     sign = record.sign
     origin = float(np.mean(sign * record.t[record.dated]))
-    t, scale = _guessed_inputs(record, sign * record.t - origin)
+    t, scale = guess_inputs(record, sign * record.t - origin)
     full = kernel if internal else _with_mean(kernel, mean, sign, origin)
     _check_trend(full, t)
     if learn_inputs and gaps in ("gamma", "log-uniform"):
@@ -208,10 +209,10 @@ def pose(
         start[i] = math.log(_checked_value(name, value))
         free[i] = False
     inference = "markov" if kernel.is_markov and engine != "dense" else "dense"
-    rows = _rows(record, t, y_sd, columns)
+    rows = lay_rows(record, t, origin, y_sd, columns)
     if learn_inputs:
-        _check_bounds(record, rows)
-        _check_proper(record, rows, gaps)
+        check_bounds(record, rows)
+        check_proper(record, rows, gaps)
     if inference == "dense":
         _check_dense(rows, outliers, offsets)
     return Problem(
@@ -249,27 +250,6 @@ def _filled(values: Array, otherwise: float) -> Array:
     return np.where(np.isfinite(values), values, otherwise)
 
 
-def _guessed_inputs(record: Record, t: Array) -> tuple[Array, Array]:
-    """t with rows that have no date put between those that have one, and how far each input may be off."""
-    t, scale = t.copy(), record.t_sd.copy()
-    for _, rows in record.sequences:
-        dated = record.dated[rows]
-        if dated.all():
-            continue
-        place = np.arange(len(rows), dtype=float)
-        if record.depth is not None:
-            depth = record.depth[rows]
-            place = np.abs(depth - depth[0])
-        known, times = place[dated], t[rows[dated]]
-        pace = max((times[-1] - times[0]) / (known[-1] - known[0] or 1.0), 0.0)
-        guess = np.interp(place, known, times)
-        guess += pace * (np.minimum(place - known[0], 0.0) + np.maximum(place - known[-1], 0.0))
-        t[rows[~dated]] = guess[~dated]
-        usual = np.ptp(times) / len(times) or float(scale[rows[dated]].max()) or 1.0
-        scale[rows[~dated]] = usual
-    return t, scale
-
-
 def _membership(record: Record, sd: float) -> Array:
     """(N, S): whether a row belongs to a sequence."""
     if not (isinstance(sd, int | float) and 0.0 < sd < math.inf):
@@ -280,50 +260,6 @@ def _membership(record: Record, sd: float) -> Array:
     for s, (_, rows) in enumerate(record.sequences):
         member[rows, s] = 1.0
     return member
-
-
-def _check_proper(record: Record, rows: Rows, gaps: str) -> None:
-    """Inputs without a date must be held by dates: a gap that may have any size needs dated rows on both sides."""
-    for _, members in record.sequences:
-        dated = np.flatnonzero(record.dated[members])
-        if len(dated) == len(members):
-            continue
-        flat = ~rows.regular[members[:-1]] | (gaps in ("uniform", "log-uniform"))
-        place = np.arange(len(members) - 1)
-        loose = flat & ((place < dated[0]) | (place >= dated[-1]))
-        if loose.any():
-            row = members[int(np.argmax(loose))]
-            raise RecordError(
-                f"nothing holds the rows without a date on one side of the gap after {name_rows([row])}: it may have "
-                "any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a date. Date a "
-                "row there, or leave these rows out."
-            )
-        if len(dated) < 2 and gaps in ("gamma", "exponential"):
-            raise RecordError(
-                f"one date, that of {name_rows(members[dated])}, cannot tell the pace of a sequence whose other rows "
-                "have none. Give it a second date, or leave the rows without one out."
-            )
-
-
-def _check_bounds(record: Record, rows: Rows) -> None:
-    """Exact inputs and dates with hard bounds must leave room for the order."""
-    first = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first, -np.inf))
-    last = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first + rows.step * (rows.size - 1), np.inf))
-    for _, members in record.sequences:
-        least, reached, by = 0.0, -np.inf, -1
-        for k, row in enumerate(members):
-            least += rows.least[members[k - 1]] if k > 0 and rows.block[row] < 0 else 0.0
-            same_block = by >= 0 and rows.block[row] >= 0 and rows.block[row] == rows.block[by]
-            both_exact = by >= 0 and record.exact[row] and record.exact[by]  # the record has seen to these
-            if by >= 0 and not same_block and not both_exact and last[row] - least <= reached:
-                raise OrderError(
-                    f"the dates of {name_rows([by, row])} contradict the order: the first cannot be before "
-                    f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
-                    f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, least gaps included. "
-                    "Correct the dates, the order or least_gap."
-                )
-            if first[row] - least > reached:
-                reached, by = first[row] - least, int(row)
 
 
 def _check_dense(rows: Rows, outliers: str | None, offsets: float | None) -> None:
@@ -459,85 +395,3 @@ def _checked_value(name: str, value: Any) -> float:
             f"reckoned with, got {value!r}."
         )
     return number
-
-
-def _rows(record: Record, t: Array, y_sd: Array, columns: Design) -> Rows:
-    n = len(record)
-    number, block = np.full(n, -1), np.full(n, -1)
-    before, after = np.full(n, -1), np.full(n, -1)
-    unit, regular = np.ones(n), np.ones(n, dtype=bool)
-    least = np.zeros(n) if record.least_gap is None else record.least_gap.copy()
-    counts = []
-    for s, (_, rows) in enumerate(record.sequences):
-        number[rows] = s
-        before[rows[1:]] = rows[:-1]
-        after[rows[:-1]] = rows[1:]
-        if record.depth is not None and len(rows) > 1:
-            step = np.abs(np.diff(record.depth[rows]))
-            _find_blocks(record, s, rows, step, block)
-            # A unit of 1 on average leaves the gaps of even steps what they are. Within a block there is no step.
-            unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
-            regular[rows[:-1]] = step > 0.0 if step.any() else True
-        if record.hiatus is not None:
-            regular[rows] &= ~record.hiatus[rows]
-        counts.append(int(regular[rows[:-1]].sum()))
-    return Rows(
-        t=t,
-        t_var=record.t_sd**2,
-        base=columns.Z - np.outer(t, columns.slope),
-        slope=columns.slope,
-        y_var=y_sd**2,
-        measured=record.measured,
-        shift=np.zeros(n) if record.limit is None else record.limit * 0.5 * y_sd,
-        factor=np.ones(n),
-        limit=np.zeros(n, dtype=np.int64) if record.limit is None else record.limit.copy(),
-        sequence=number,
-        before=before,
-        after=after,
-        block=block,
-        unit=unit,
-        least=least,
-        regular=regular,
-        gaps=np.array(counts, dtype=np.int64),
-        **_date_tables(record),
-    )
-
-
-def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array) -> None:
-    """Number the blocks of a sequence in ``block`` (N,): rows at equal depth."""
-    run = np.concatenate([[0], np.cumsum(step > 0.0)])
-    inside = np.bincount(run)[run] > 1
-    block[rows[inside]] = s * len(record) + run[inside]
-    pinned = rows[inside & record.exact[rows]]
-    if pinned.size:
-        raise RecordError(
-            f"{name_rows(pinned)} has an exact input (t_sd = 0) and shares its depth with other rows, whose order is "
-            "then unknown. Give it another depth, tie the rows if they have the same true input, or take it out of the "
-            "sequence by leaving its label empty."
-        )
-
-
-def _date_tables(record: Record) -> dict[str, Array]:
-    """The fields of ``Rows`` for dates that are not Gaussian, in internal time."""
-    n, sign = len(record), record.sign
-    origin = float(np.mean(sign * record.t[record.dated]))
-    found: dict[str, Array] = {
-        "table": np.zeros(n, dtype=np.int64),
-        "size": np.zeros(n, dtype=np.int64),
-        "first": np.zeros(n),
-        "step": np.ones(n),
-        "bounded": np.zeros(n, dtype=bool),
-    }
-    tables = [np.empty(0)]
-    for i, date in enumerate(record.dates or ()):
-        if date is None or record.exact[i]:
-            continue
-        table = date.table()
-        last = table.start + table.step * (len(table.log_density) - 1)
-        found["table"][i] = sum(map(len, tables))
-        found["size"][i] = len(table.log_density)
-        found["first"][i] = (table.start if sign > 0 else -last) - origin
-        found["step"][i] = table.step
-        found["bounded"][i] = table.bounded
-        tables.append(table.log_density if sign > 0 else table.log_density[::-1])
-    return found | {"log_dates": np.concatenate(tables)}
