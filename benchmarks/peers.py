@@ -294,6 +294,17 @@ def tool_table(found: pd.DataFrame) -> Table:
     return Table("Tools nearest to the task", note, head, rows, [])
 
 
+#: For each comparison: what is told apart, the columns that are drawn and how, and what the axes say.
+FIGURES: tuple[tuple[str, str, str, str, tuple[str, str], dict[str, str]], ...] = (
+    ("engines", "engine", "N", "seconds", ("loglog", "o-"),
+     {"xlabel": "rows", "ylabel": "seconds", "title": "Value and gradient of the log-likelihood"}),
+    ("samplers", "sampler", "N", "ess_per_second", ("loglog", "o-"),
+     {"xlabel": "rows", "ylabel": "effective draws / s", "title": "Samplers on one posterior"}),
+    ("tools", "tool", "seconds", "rmse", ("semilogx", "o"),
+     {"xlabel": "seconds", "ylabel": "RMSE of the curve", "title": "Tools nearest to the task, cores of 25 rows"}),
+)  # fmt: skip
+
+
 def draw(results: dict[str, pd.DataFrame], out: Path) -> None:
     """One figure for each comparison."""
     import matplotlib
@@ -301,27 +312,15 @@ def draw(results: dict[str, pd.DataFrame], out: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    if "engines" in results:
+    for section, by, x, y, how, words in FIGURES:
+        if section not in results or y not in results[section]:
+            continue
         figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-        for name, group in results["engines"].query("state == ''").groupby("engine", sort=False):
-            ax.loglog(group["N"], group["seconds"], "o-", label=name)
-        ax.set(xlabel="rows", ylabel="seconds", title="Value and gradient of the log-likelihood")
-        ax.legend()
-        figure.savefig(out / "engines.png", dpi=120)
-    if "samplers" in results and "ess_per_second" in results["samplers"]:
-        figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-        for name, group in results["samplers"].query("state == ''").groupby("sampler", sort=False):
-            ax.loglog(group["N"], group["ess_per_second"], "o-", label=name)
-        ax.set(xlabel="rows", ylabel="effective draws / s", title="Samplers on one posterior")
-        ax.legend()
-        figure.savefig(out / "samplers.png", dpi=120)
-    if "tools" in results and "rmse" in results["tools"]:
-        figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-        for name, group in results["tools"].query("state == ''").groupby("tool", sort=False):
-            ax.semilogx(group["seconds"], group["rmse"], "o", label=name)
-        ax.set(xlabel="seconds", ylabel="RMSE of the curve", title="Tools nearest to the task, cores of 25 rows")
+        for name, group in results[section].query("state == ''").groupby(by, sort=False):
+            getattr(ax, how[0])(group[x], group[y], how[1], label=name)
+        ax.set(**words)
         ax.legend(fontsize="small")
-        figure.savefig(out / "tools.png", dpi=120)
+        figure.savefig(out / f"{section}.png", dpi=120)
     plt.close("all")
 
 
