@@ -61,6 +61,8 @@ def age_depth(
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
     """Time per unit of depth in each step of the core: median, and the band that holds 95 %."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     ax = own_axes(ax)
     depths, pace = pace_by_step(posterior, sequence)
     low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
@@ -68,9 +70,9 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
                     linewidth=0)  # fmt: skip
     ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4)
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_formatter("{x:g}")
-    ax.tick_params(axis="y", which="both", labelsize="small")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("Depth")
     ax.set_ylabel("Time per unit of depth")
     return ax

@@ -261,7 +261,7 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
             )
         )
     ax.autoscale_view()
-    _note(ax, thinning(len(rows), len(record)))
+    _note(ax, thinning(len(rows), int(record.measured.sum())))
 
 
 def _legend(ax: Axes) -> None:
