@@ -115,7 +115,7 @@ def rank(method: str, seed: int) -> dict[str, int]:
     mean, var, _, _ = curves(problem, draws, problem.to_internal(AT))
     drawn = quantities(problem, draws, mean + np.sqrt(var) * rng.standard_normal(mean.shape))
     phi = problem.start.copy()
-    phi[:3] = np.log([truth.theta["length"], truth.theta["sd"], truth.theta["alpha"] - 1.0])
+    phi[problem.free] = np.log([truth.theta["length"], truth.theta["sd"], truth.theta["alpha"] - 1.0])
     true = quantities(problem, Draws.equal(problem.to_internal(truth.tau)[None], phi[None]), truth.curve[None])
     return {name: int((drawn[name] < true[name]).sum()) for name in drawn}
 

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from peer_numpyro import check_potential, from_coordinates, numpyro_draws, starting_points, watched
 from report import peak_memory
-from samplers import check_potential, from_coordinates, numpyro_draws, starting_points, watched
 
 import lamina
+from lamina.fitting import NotConverged
 from lamina.methods.draws import Draws
 from lamina.posterior import Posterior
 from lamina.problem import Problem, pose
@@ -54,7 +55,7 @@ def numpyro(problem: Problem, chains: int, length: int) -> Found:
 
 
 def pymc_potential(problem: Problem, x: Any) -> Any:
-    """Minus the log-posterior at x in nuts' coordinates, as in ``samplers.numpyro_potential``, written in PyTensor."""
+    """Minus the log-posterior at x in nuts' coordinates, as in ``numpyro_potential``, written in PyTensor."""
     import pytensor.tensor as pt
 
     n, rows, free = len(problem.record), problem.rows, np.flatnonzero(problem.free)
@@ -112,7 +113,7 @@ def main() -> None:
     name, core, found, chains, length = sys.argv[1:]
     core = dict(np.load(core))
     record = lamina.Record(t=core["t"], t_sd=core["t_sd"], y=core["y"], y_sd=core["y_sd"])
-    warnings.simplefilter("ignore", lamina.fitting.NotConverged)
+    warnings.simplefilter("ignore", NotConverged)
     posterior, seconds, compiling = SAMPLERS[name](pose(record, lamina.Matern32()), int(chains), int(length))
     curve, problem, draws = posterior.curve(core["at"]), posterior.problem, posterior.draws
     answer = {"mean": curve["mean"], "low": curve["q5"], "high": curve["q95"]}

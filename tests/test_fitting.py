@@ -61,6 +61,10 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"fixed": {"alpha": 1.0}}, lamina.MethodError, "alpha must be a positive number above 1"),
         ({"fixed": {"t_scale": 2.0}}, lamina.MethodError, "no unknown parameter 't_scale'"),
         ({"method": "gp", "fixed": {"alpha": 2.0}}, lamina.MethodError, "no unknown parameter 'alpha'"),
+        ({"memory": 3.0}, lamina.MethodError, "memory is True or False, got 3.0; its prior goes into priors="),
+        ({"memory": True, "gaps": "uniform"}, lamina.MethodError, 'memory between gaps needs gaps="gamma"'),
+        ({"memory": True, "method": "nuts"}, lamina.MethodError, 'method="nuts" has no memory between gaps'),
+        ({"priors": {"memory": (3.0, 2.0)}}, lamina.MethodError, "no unknown parameter 'memory'"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused_with_a_remedy(options, error, text):
@@ -322,3 +326,18 @@ def test_a_converged_fit_gives_no_warning():
 
 def test_every_method_is_known_by_its_name():
     assert tuple(fitting.METHODS) == (*fits.METHODS, "ensemble")
+
+
+def test_a_known_memory_that_exact_inputs_contradict_is_refused():
+    """A pace that falls a hundredfold at once, where it should last for a hundred rows."""
+    record = lamina.Record(t=[0.0, 50.0, 100.0, 101.0, 102.0, 103.0], t_sd=0.0, y=np.arange(6.0), y_sd=0.1)
+    with pytest.raises(lamina.MethodError, match="memory is longer than exact inputs allow"):
+        lamina.fit(record, memory=True, fixed={"memory": 100.0}, **QUICK)
+
+
+def test_a_known_memory_finds_its_way_from_uneven_dates():
+    true = np.cumsum([5.0, 4.8, 5.1, 0.3, 0.2, 5.0, 4.9, 5.0])
+    record = lamina.Record(t=true, t_sd=1.0, y=np.sin(true / 8.0), y_sd=0.1)
+    found = fits.quietly(record, memory=True, fixed={"memory": 5.0}, **QUICK)
+    pace = np.diff(found.tau, axis=1)
+    assert (pace[:, 1:] > np.exp(-1.0 / 5.0) * pace[:, :-1]).all()

@@ -160,3 +160,20 @@ def test_residuals_are_those_of_curve_and_offset_together():
     assert table["foretold"].between(0.01, 0.99).mean() > 0.8
     offsets = found.offsets()
     assert offsets["mean"][1] - offsets["mean"][0] == pytest.approx(3.0, abs=0.3)
+
+
+def test_errors_after_merging_name_the_rows_of_the_table():
+    dates = [None, None, Uniform(10.0, 12.0), Uniform(1.0, 3.0)]
+    found = record(t=[0.0, 0.5, 11.0, 2.0], dates=dates, tie=["x", "x", None, None])
+    with pytest.raises(OrderError, match=r"the dates of rows 2 and 3 \(counting from 0\) contradict the order"):
+        pose(found, Matern32())
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_limits_on_one_side_alone_are_refused(side):
+    every = record(limit=[side] * 4)
+    with pytest.raises(RecordError, match=r"limits bound the curve from (below|above) only"):
+        pose(every, Matern32())
+    pose(every, Matern32(), mean="zero")
+    pose(record(limit=[side] * 3 + [None]), Matern32())
+    pose(record(limit=["above", "below", "above", "above"]), Matern32())

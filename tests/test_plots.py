@@ -77,11 +77,20 @@ def test_joint_draws_are_drawn(ax):
 
 def test_boxes_hold_two_standard_deviations():
     record = fits.posterior("gp").record
-    left, right, low, high = boxes(fits.posterior("gp"), np.arange(10))
+    _, _, left, right, low, high = boxes(fits.posterior("gp"))
     np.testing.assert_allclose([left, right], [record.t - 0.6, record.t + 0.6])
     np.testing.assert_allclose([low, high], [record.y - 2 * record.y_sd, record.y + 2 * record.y_sd])
-    exact = boxes(fits.quietly(fits.record(t_sd=0.0), "gp", starts=1), np.arange(10))
-    assert (exact[1] > exact[0]).all()
+    exact = boxes(fits.quietly(fits.record(t_sd=0.0), "gp", starts=1))
+    assert (exact.right > exact.left).all()
+
+
+def test_values_are_drawn_less_the_offset_of_their_core():
+    record = fits.record(sequence=list("ab") * 5)
+    found = fits.quietly(record, "gp", starts=1, offsets=2.0)
+    offset = found.offsets().set_index("sequence")["mean"]
+    np.testing.assert_allclose(boxes(found).y, record.y - offset[list("ab") * 5].to_numpy())
+    labels = [one.get_label() for one in plots.curve(found).collections]
+    assert "a (± 2 sd, less its offset)" in labels
 
 
 def test_rates_are_drawn_in_the_units_of_the_label(ax):

@@ -70,6 +70,14 @@ def test_kernels_trends_and_priors_come_back(kernel, options, tmp_path):
         np.testing.assert_array_equal(getattr(loaded.problem, name), getattr(found.problem, name))
 
 
+def test_memory_comes_back(tmp_path):
+    found = fits.quietly(fits.record(), memory=True, **fits.OPTIONS["mcmc"])
+    loaded = again(found, tmp_path / "fit.nc")
+    check_same(found, loaded)
+    assert loaded.problem.memory
+    assert list(loaded.theta) == ["length", "sd", "memory", "alpha"]
+
+
 def test_labels_sequences_names_and_units_come_back(tmp_path):
     record = fits.record(
         sequence=["a", 2, "a", None, 2, "a", 2, "a", None, 2],

@@ -55,6 +55,7 @@ def fit(
     estimate: str | tuple[str, ...] = (),
     outliers: Literal["mixture", "student"] | None = None,
     offsets: float | None = None,
+    memory: bool = False,
     seed: int = 0,
     **options: Any,
 ) -> Posterior:
@@ -79,6 +80,8 @@ def fit(
     outliers: values that lie off the curve by more than their error: "mixture" (one row in twenty may have ten times
         its error; ``Posterior.outliers`` tells which) or "student" (errors of Student's t with four degrees).
     offsets: prior standard deviation of a vertical offset of each sequence, which is learnt; None for no offsets.
+    memory: whether the pace of a gap lasts into the next, as in Bacon; over which depth (or how many rows, without
+        depths) is learnt.
     seed: the same seed gives the same result, on one core or several.
     options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
         ensemble these, and members, shape (M, N), or covariance, shape (N, N), of the inputs; for nuts chains, draws,
@@ -89,7 +92,7 @@ def fit(
     # On matrices as small as these, several threads of linear algebra only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         model: dict[str, Any] = {"mean": mean, "engine": engine, "priors": priors, "fixed": fixed, "estimate": estimate}
-        model |= {"outliers": outliers, "offsets": offsets}
+        model |= {"outliers": outliers, "offsets": offsets, "memory": memory}
         run, problem = prepare(record, method, kernel, gaps, seed=seed, **model, **options)
         posterior = Posterior(problem, run(problem, seed=seed, **options))
     _warn(posterior)
@@ -109,6 +112,7 @@ def prepare(
     estimate: str | tuple[str, ...] = (),
     outliers: str | None = None,
     offsets: float | None = None,
+    memory: bool = False,
     seed: int = 0,
     **options: Any,
 ) -> tuple[Callable[..., Draws], Problem]:
@@ -131,7 +135,10 @@ def prepare(
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     kernel = Matern32() if kernel is None else kernel
-    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, method in USE_ORDER, engine, outliers, offsets)
+    if memory and method != "mcmc":
+        raise MethodError(f'method="{method}" has no memory between gaps. Use method="mcmc".')
+    learns = method in USE_ORDER
+    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, learns, engine, outliers, offsets, memory)
     _check_method(method, problem)
     if method == "ensemble":
         ensemble.check(problem, options.get("members"), options.get("covariance"))

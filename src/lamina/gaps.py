@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import MethodError, OrderError, name_rows
+from .stack import INLINE
 
 Array = NDArray[np.float64]
 
@@ -20,11 +21,15 @@ PRIORS = ("uniform", "log-uniform", "exponential", "gamma")
 
 class Exponents(NamedTuple):
     """A gap prior at one alpha: density prod x^power times (sum x + floor)^-(per_gap * number of gaps), where x is a
-    gap, less the least it may be, in units of its step in depth."""
+    gap, less the least it may be, in units of its step in depth.
+
+    With memory, x is what is new in a gap: see ``new_in``.
+    """
 
     power: float
     per_gap: float
     floor: float
+    memory: bool
 
 
 def to_gaps(tau: ArrayLike) -> tuple[float, Array]:
@@ -140,6 +145,34 @@ def _exponents(name: str, n: int, alpha: float, floor: float) -> tuple[float, fl
             )
         return float(alpha), float(alpha) * n
     raise MethodError(f"unknown gap prior {name!r}. Choose one of: {', '.join(PRIORS)}.")
+
+
+@njit(**INLINE)
+def new_in(pace, before, carry):
+    """What is new in a gap of this pace after one of the pace ``before``: pace = carry before + (1 - carry) new."""
+    return (pace - carry * before) / (1.0 - carry)
+
+
+@njit(cache=True, error_model="numpy")
+def log_density_with_memory(tau, unit, least, regular, carry, a, b, floor):
+    """The value of ``log_density`` for b > 0, of what is new in each gap; carry has the shape of unit."""
+    n, sum_log, total, before = 0, 0.0, 0.0, 0.0
+    for j in range(tau.size - 1):
+        room = tau[j + 1] - tau[j] - least[j]
+        if not room > 0.0:
+            return -math.inf
+        pace = room / unit[j]
+        if regular[j]:
+            new = new_in(pace, before, carry[j])
+            if not new > 0.0:
+                return -math.inf
+            n += 1
+            total += new
+            sum_log += (a - 1.0) * math.log(new) - math.log(1.0 - carry[j])
+        before = pace
+    if n == 0:
+        return 0.0
+    return sum_log + math.lgamma(b) - n * math.lgamma(a) - b * math.log(total + floor)
 
 
 @njit(cache=True, error_model="numpy")

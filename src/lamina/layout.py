@@ -1,4 +1,7 @@
-"""A record laid out as the arrays that compiled code works on, and what of it no posterior can be made of."""
+"""A record laid out as the arrays that compiled code works on, and what of it no posterior can be made of.
+
+Rows are those of a record whose ties are merged. Errors name them as the user knows them: ``known`` (N,) tells how.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def guess_inputs(record: Record, t: Array) -> tuple[Array, Array]:
     return t, scale
 
 
-def check_proper(record: Record, rows: Rows, gaps: str) -> None:
+def check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
     """Inputs without a date must be held by dates: a gap that may have any size needs dated rows on both sides."""
     for _, members in record.sequences:
         dated = np.flatnonzero(record.dated[members])
@@ -45,18 +48,18 @@ def check_proper(record: Record, rows: Rows, gaps: str) -> None:
         if loose.any():
             row = members[int(np.argmax(loose))]
             raise RecordError(
-                f"nothing holds the rows without a date on one side of the gap after {name_rows([row])}: it may have "
-                "any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a date. Date a "
-                "row there, or leave these rows out."
+                f"nothing holds the rows without a date on one side of the gap after {name_rows(known[[row]])}: it "
+                "may have any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a "
+                "date. Date a row there, or leave these rows out."
             )
         if len(dated) < 2 and gaps in ("gamma", "exponential"):
             raise RecordError(
-                f"one date, that of {name_rows(members[dated])}, cannot tell the pace of a sequence whose other rows "
-                "have none. Give it a second date, or leave the rows without one out."
+                f"one date, that of {name_rows(known[members[dated]])}, cannot tell the pace of a sequence whose "
+                "other rows have none. Give it a second date, or leave the rows without one out."
             )
 
 
-def check_bounds(record: Record, rows: Rows) -> None:
+def check_bounds(record: Record, rows: Rows, known: Array) -> None:
     """Exact inputs and dates with hard bounds must leave room for the order."""
     if not rows.bounded.any():  # what exact inputs need, the record has seen to
         return
@@ -70,7 +73,7 @@ def check_bounds(record: Record, rows: Rows) -> None:
             both_exact = by >= 0 and record.exact[row] and record.exact[by]  # the record has seen to these
             if by >= 0 and not same_block and not both_exact and last[row] - least <= reached:
                 raise OrderError(
-                    f"the dates of {name_rows([by, row])} contradict the order: the first cannot be before "
+                    f"the dates of {name_rows(known[[by, row]])} contradict the order: the first cannot be before "
                     f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
                     f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, least gaps included. "
                     "Correct the dates, the order or least_gap."
@@ -79,26 +82,29 @@ def check_bounds(record: Record, rows: Rows) -> None:
                 reached, by = first[row] - least, int(row)
 
 
-def lay_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design) -> Rows:
+def lay_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design, known: Array) -> Rows:
     """The rows of a record, in internal time counted from ``origin``, with data columns laid out by ``design``."""
     n = len(record)
     number, block = np.full(n, -1), np.full(n, -1)
     before, after = np.full(n, -1), np.full(n, -1)
-    unit, regular = np.ones(n), np.ones(n, dtype=bool)
+    unit, regular, lag = np.ones(n), np.ones(n, dtype=bool), np.full(n, np.inf)
     least = np.zeros(n) if record.least_gap is None else record.least_gap.copy()
     counts = []
     for s, (_, rows) in enumerate(record.sequences):
+        step = np.ones(len(rows) - 1)
         number[rows] = s
         before[rows[1:]] = rows[:-1]
         after[rows[:-1]] = rows[1:]
         if record.depth is not None and len(rows) > 1:
             step = np.abs(np.diff(record.depth[rows]))
-            _find_blocks(record, s, rows, step, block)
+            _find_blocks(record, s, rows, step, block, known)
             # A unit of 1 on average leaves the gaps of even steps what they are. Within a block there is no step.
             unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
             regular[rows[:-1]] = step > 0.0 if step.any() else True
         if record.hiatus is not None:
             regular[rows] &= ~record.hiatus[rows]
+        lasts = regular[rows[:-2]] & regular[rows[1:-1]] & (block[rows[1:-1]] < 0)
+        lag[rows[1:-1]] = np.where(lasts, 0.5 * (step[:-1] + step[1:]), np.inf)
         counts.append(int(regular[rows[:-1]].sum()))
     return Rows(
         t=t,
@@ -117,12 +123,14 @@ def lay_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Desi
         unit=unit,
         least=least,
         regular=regular,
+        lag=lag,
+        carry=np.zeros(n),
         gaps=np.array(counts, dtype=np.int64),
         **_date_tables(record, origin),
     )
 
 
-def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array) -> None:
+def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array, known: Array) -> None:
     """Number the blocks of a sequence in ``block`` (N,): rows at equal depth."""
     run = np.concatenate([[0], np.cumsum(step > 0.0)])
     inside = np.bincount(run)[run] > 1
@@ -130,9 +138,9 @@ def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array)
     pinned = rows[inside & record.exact[rows]]
     if pinned.size:
         raise RecordError(
-            f"{name_rows(pinned)} has an exact input (t_sd = 0) and shares its depth with other rows, whose order is "
-            "then unknown. Give it another depth, tie the rows if they have the same true input, or take it out of the "
-            "sequence by leaving its label empty."
+            f"{name_rows(known[pinned])} has an exact input (t_sd = 0) and shares its depth with other rows, whose "
+            "order is then unknown. Give it another depth, tie the rows if they have the same true input, or take it "
+            "out of the sequence by leaving its label empty."
         )
 
 

@@ -17,7 +17,7 @@ from .canvas import own_axes, plain
 from .core_plots import accumulation, age_depth
 from .grid import default_times
 from .residuals import residuals as residual_table
-from .shown import boxes, drawn_rows, evenly, groups, has_rate, moved, placed, thinning, time_range
+from .shown import Boxes, boxes, drawn_rows, evenly, groups, has_rate, moved, size_of, thinning, time_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,23 +231,22 @@ def _bands(ax: Axes, table: pd.DataFrame, factor: float) -> None:
     ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
 
 
-def _arrows(posterior: Posterior, ax: Axes, rows: np.ndarray) -> None:
+def _arrows(drawn: Boxes, limit: np.ndarray, ax: Axes, rows: np.ndarray) -> None:
     """Limits point to where the curve is."""
-    t, record = placed(posterior)[0], posterior.record
     for side, marker in (1, "^"), (-1, "v"):
-        some = rows[record.limit[rows] == side] if record.limit is not None else rows[:0]
-        ax.plot(t[some], record.y[some], marker, color="#333333", markersize=5, fillstyle="none", zorder=3.5)
+        some = rows[limit[rows] == side]
+        ax.plot(drawn.t[some], drawn.y[some], marker, color="#333333", markersize=5, fillstyle="none", zorder=3.5)
 
 
 def _boxes(posterior: Posterior, ax: Axes) -> None:
     from matplotlib.collections import PolyCollection
 
-    record = posterior.record
+    record, drawn = posterior.record, boxes(posterior)
     rows = drawn_rows(record, MOST_BOXES)
     if record.limit is not None:
-        _arrows(posterior, ax, rows[record.limit[rows] != 0])
+        _arrows(drawn, record.limit, ax, rows)
     for group, colour in zip(groups(record, rows), GROUPS, strict=False):
-        left, right, low, high = boxes(posterior, group.rows)
+        left, right, low, high = (side[group.rows] for side in drawn[2:])
         corners = np.stack([np.stack([left, right, right, left], 1), np.stack([low, low, high, high], 1)], 2)
         face, edge = (0.12, 0.45) if len(rows) <= 200 else (0.04, 0.15)
         ax.add_collection(
@@ -257,7 +256,7 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
                 edgecolors=(colour, edge),
                 linewidths=0.5,
                 zorder=1.5,
-                label=plain(f"{group.name} (± 2 sd)"),
+                label=plain(f"{group.name} ({size_of(posterior)})"),
             )
         )
     ax.autoscale_view()

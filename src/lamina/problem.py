@@ -3,7 +3,7 @@
 Inside, time always increases down each sequence and is counted from a central date: internal = sign * t - origin.
 All hyperparameters stand in one vector ``phi``, unconstrained, with independent normal priors:
 
-    log length and log sd of each kernel, log(alpha - 1), log t_scale, log y_scale
+    log length and log sd of each kernel, log memory, log(alpha - 1), log t_scale, log y_scale
 
 ``free`` tells which of them are unknown; the others keep their value.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError, name_rows
+from .errors import KernelError, MethodError, RecordError, name_rows
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
 from .layers import check_single_dates, check_single_values, merge_ties
@@ -31,6 +31,8 @@ Array = np.ndarray
 #: Default priors: (median, factor), a log-normal whose logarithm has standard deviation log(factor).
 ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
 SCALE_FACTOR = 2.0
+#: Of the memory between gaps: half of the pace lasts from one gap to the next.
+HALF, MEMORY_FACTOR = math.log(2.0), 3.0
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 
 #: Parameters beyond this, or its inverse, would leave the range of numbers.
@@ -66,11 +68,12 @@ class Problem:
     scale: Array  #: (N,) how far each input may be off: the sd of its date, or the usual distance of dates
     outliers: str | None  #: "mixture", "student" or None, see ``lamina.methods.renewal``
     offsets: float | None  #: prior sd of an offset of each sequence, or None
+    memory: bool  #: whether the pace of a gap lasts into the next
 
     @property
     def n_kernel(self) -> int:
-        """How many of phi belong to the kernel; alpha, t_scale and y_scale follow."""
-        return len(self.names) - 3
+        """How many of phi belong to the kernel; memory, alpha, t_scale and y_scale follow."""
+        return len(self.names) - 4
 
     @property
     def blocks(self) -> tuple[Any, ...]:
@@ -100,13 +103,6 @@ class Problem:
         return np.where(self.rows.measured, self.rows.y_var * y_scale**2, self.rows.y_var)
 
     @property
-    def has_pinned_gaps(self) -> bool:
-        """Whether some gaps cannot move freely with the others: an exact row in a sequence, a hiatus, a least gap."""
-        rows, inside = self.rows, self.rows.after >= 0
-        pinned = self.record.exact & (rows.sequence >= 0)
-        return bool(pinned.any() or not rows.regular[inside].all() or rows.least[inside].any())
-
-    @property
     def has_renewals(self) -> bool:
         """Whether there are limits or outliers, which a sampler draws along with the inputs."""
         return self.outliers is not None or bool(self.rows.limit.any())
@@ -129,10 +125,10 @@ class Problem:
     def gap_prior(self, phi: Array) -> Exponents:
         """The exponents of the gap prior at phi."""
         if self.gaps == "gamma":
-            alpha = 1.0 + math.exp(phi[self.n_kernel])
-            return Exponents(alpha - 1.0, alpha, self.floor)
+            alpha = 1.0 + math.exp(phi[-3])
+            return Exponents(alpha - 1.0, alpha, self.floor, self.memory)
         power = -1.0 if self.gaps == "log-uniform" else 0.0
-        return Exponents(power, 1.0 if self.gaps == "exponential" else 0.0, self.floor)
+        return Exponents(power, 1.0 if self.gaps == "exponential" else 0.0, self.floor, False)
 
 
 def pose(
@@ -147,6 +143,7 @@ def pose(
     engine: str = "auto",
     outliers: str | None = None,
     offsets: float | None = None,
+    memory: bool = False,
     internal: bool = False,
 ) -> Problem:
     """Check a model against a record and lay both out in arrays.
@@ -166,6 +163,7 @@ def pose(
         raise MethodError(f"outliers must be 'mixture', 'student' or None, got {outliers!r}.")
     source = record
     record, layer = merge_ties(source)
+    known = np.unique(layer, return_index=True)[1]  # a row of the source for each layer
     if outliers is not None:
         check_single_values(source, layer, "outliers")
     sign = record.sign
@@ -173,15 +171,17 @@ def pose(
     t, scale = guess_inputs(record, sign * record.t - origin)
     full = kernel if internal else _with_mean(kernel, mean, sign, origin)
     _check_trend(full, t)
+    _check_limits(record, full)
     if learn_inputs and gaps in ("gamma", "log-uniform"):
-        _check_no_gap_is_zero(record, gaps)
+        _check_no_gap_is_zero(record, gaps, known)
     y_sd = _filled(record.y_sd, math.sqrt(NOTHING) * _spread(record))
     columns = design(full, t, np.where(record.measured, record.y, 0.0), y_sd)
     if offsets is not None:
         columns = with_offsets(columns, _membership(record, offsets), float(offsets))
-    names = (*full.names, "alpha", "t_scale", "y_scale")
+    names = (*full.names, "memory", "alpha", "t_scale", "y_scale")
     medians, factors = _default_priors(record, t, full)
     free = np.full(len(names), bool(record.measured.any()))  # with nothing measured there is no curve to learn
+    free[-4] = _has_memory(record, gaps, memory)
     free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     if not isinstance(estimate, tuple | list):
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', alone or in a tuple, got {estimate!r}.")
@@ -209,10 +209,12 @@ def pose(
         start[i] = math.log(_checked_value(name, value))
         free[i] = False
     inference = "markov" if kernel.is_markov and engine != "dense" else "dense"
-    rows = lay_rows(record, t, origin, y_sd, columns)
+    rows = lay_rows(record, t, origin, y_sd, columns, known)
+    if memory and not np.isfinite(rows.lag).any():
+        raise MethodError("memory: no sequence has two gaps next to each other from which it could be learnt.")
     if learn_inputs:
-        check_bounds(record, rows)
-        check_proper(record, rows, gaps)
+        check_bounds(record, rows, known)
+        check_proper(record, rows, gaps, known)
     if inference == "dense":
         _check_dense(rows, outliers, offsets)
     return Problem(
@@ -234,7 +236,24 @@ def pose(
         scale=scale,
         outliers=outliers,
         offsets=offsets,
+        memory=memory,
     )
+
+
+def _has_memory(record: Record, gaps: str, memory: bool) -> bool:
+    if not isinstance(memory, bool | np.bool_):
+        raise MethodError(f"memory is True or False, got {memory!r}; its prior goes into priors={{'memory': ...}}.")
+    if memory and gaps != "gamma":
+        raise MethodError(f'memory between gaps needs gaps="gamma", got gaps="{gaps}".')
+    return bool(memory)
+
+
+def _usual_step(record: Record) -> float:
+    """From layer to layer, in depth, or 1 without depths."""
+    if record.depth is None:
+        return 1.0
+    steps = np.concatenate([np.empty(0), *(np.abs(np.diff(record.depth[rows])) for _, rows in record.sequences)])
+    return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 1.0
 
 
 def _spread(record: Record) -> float:
@@ -280,7 +299,22 @@ def _check_trend(kernel: Kernel, t: Array) -> None:
         raise MethodError("a linear trend needs rows at two times: leave it out, or give its rate a finite sd.")
 
 
-def _check_no_gap_is_zero(record: Record, gaps: str) -> None:
+def _check_limits(record: Record, kernel: Kernel) -> None:
+    """Limits on one side do not hold a level, or a rate, that may have any value."""
+    if record.limit is None or not record.limit.any():
+        return
+    flat = sum(not math.isfinite(term.sd) for term in kernel.trend)
+    sides = set(record.limit[record.limit != 0].tolist())
+    if len(sides) == 1 and np.count_nonzero(record.measured & (record.limit == 0)) < flat:
+        side = "below" if sides == {1} else "above"
+        raise RecordError(
+            f"limits bound the curve from {side} only, and too few values say where it is: give at least {flat} "
+            f"measured {'value' if flat == 1 else 'values'}, a limit on the other side, or a kernel whose trend terms "
+            "have a finite sd."
+        )
+
+
+def _check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
     """Exact rows at one time, next to each other in a sequence, have a gap of zero, which these priors cannot have."""
     for _, rows in record.sequences:
         same = (np.diff(record.t[rows]) == 0.0) & record.exact[rows[1:]] & record.exact[rows[:-1]]
@@ -288,7 +322,7 @@ def _check_no_gap_is_zero(record: Record, gaps: str) -> None:
             k = int(np.argmax(same))
             raise MethodError(
                 f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
-                f"{name_rows([rows[k], rows[k + 1]])} are equal. Take one of them out of the sequence by leaving its "
+                f"{name_rows(known[rows[k : k + 2]])} are equal. Take one of them out of the sequence by leaving its "
                 'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).'
             )
 
@@ -316,7 +350,7 @@ def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Ar
 
     length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
-    among the kernels, but 1 for the further factors of a product.
+    among the kernels, but 1 for the further factors of a product; memory: so that half lasts over the usual step.
     """
     span = float(np.ptp(t)) or float(record.t_sd[record.dated].max()) or 1.0
     spread = _spread(record)
@@ -340,8 +374,8 @@ def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Ar
                 slow /= 8.0
             else:
                 medians.append(1.0)
-    medians += [ALPHA_MEDIAN - 1.0, 1.0, 1.0]
-    widths += [ALPHA_FACTOR, SCALE_FACTOR, SCALE_FACTOR]
+    medians += [_usual_step(record) / HALF, ALPHA_MEDIAN - 1.0, 1.0, 1.0]
+    widths += [MEMORY_FACTOR, ALPHA_FACTOR, SCALE_FACTOR, SCALE_FACTOR]
     return np.array(medians), np.array(widths)
 
 

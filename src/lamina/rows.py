@@ -13,6 +13,9 @@ from .stack import FAST, INLINE
 #: Outside a date that has hard bounds the log-density falls by this much at once, and again for each sd of distance.
 WALL = 1e3
 
+#: Nothing lasts for ever: with 1, there would be nothing new in a gap.
+MOST_CARRY = 1.0 - 1e-9
+
 
 class Rows(NamedTuple):
     """What is known of each row; row numbers are those of the record."""
@@ -33,6 +36,8 @@ class Rows(NamedTuple):
     unit: np.ndarray  #: (N,) what the gap after it is measured in: the step in depth, 1 on average
     least: np.ndarray  #: (N,) the least gap after it
     regular: np.ndarray  #: (N,) whether the gap after it follows the gap prior; if not, it may have any size
+    lag: np.ndarray  #: (N,) depth from the middle of the gap before it to that of the gap after it; inf: no memory
+    carry: np.ndarray  #: (N,) how much of the pace of the one lasts in the other, from 0 to 1: ``remember``
     gaps: np.ndarray  #: (S,) number of regular gaps of each sequence
     table: np.ndarray  #: (N,) where the density of a date that is not Gaussian begins in ``log_dates``
     size: np.ndarray  #: (N,) how many entries it has, 0 for Gaussian dates
@@ -64,6 +69,13 @@ def log_date(rows, r, tau, t_scale):
         slope = math.copysign(WALL, -beyond) / math.sqrt(rows.t_var[r])
         return (low if u < 0.0 else high) - WALL * (1.0 + abs(beyond)), slope
     return low + (u - i) * (high - low), (high - low) / rows.step[r]
+
+
+@njit(**FAST)
+def remember(rows, memory):
+    """Set how much of the pace lasts from gap to gap, where it falls by a factor e over the depth ``memory``."""
+    for r in range(len(rows.lag)):
+        rows.carry[r] = min(math.exp(-rows.lag[r] / memory), MOST_CARRY)
 
 
 @njit(**FAST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,46 @@ def groups(record: Record, rows: Array) -> list[Group]:
     return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)] + apart
 
 
-def placed(posterior: Posterior) -> tuple[Array, Array]:
+class Boxes(NamedTuple):
+    """Where rows are drawn, each (N,): a point, and two standard deviations about it.
+
+    Rows without a date are drawn where they were found, and values less the offset of their core.
+    """
+
+    t: Array
+    y: Array
+    left: Array
+    right: Array
+    low: Array
+    high: Array
+
+
+def boxes(posterior: Posterior) -> Boxes:
+    """Of all rows of a record."""
+    record, (t, t_sd) = posterior.record, _placed(posterior)
+    y, width, height = record.y - _offsets(posterior), _width(t, t_sd), 2.0 * record.y_sd
+    return Boxes(t, y, t - width, t + width, y - height, y + height)
+
+
+def _width(t: Array, t_sd: Array) -> Array:
+    return np.maximum(2.0 * t_sd, 0.5 * LEAST_WIDTH * (np.ptp(t) or 1.0))
+
+
+def _offsets(posterior: Posterior) -> Array:
+    """The mean offset of the core of each row, shape (N,)."""
+    record, found = posterior.record, np.zeros(len(posterior.record))
+    if posterior.problem.offsets is not None:
+        for (_, rows), offset in zip(record.sequences, posterior.offsets()["mean"], strict=True):
+            found[rows] = offset
+    return found
+
+
+def size_of(posterior: Posterior) -> str:
+    """What the boxes are, in words."""
+    return "± 2 sd" if posterior.problem.offsets is None else "± 2 sd, less its offset"
+
+
+def _placed(posterior: Posterior) -> tuple[Array, Array]:
     """t and t_sd of each row, shape (N,); of rows without a date, where they were found."""
     record = posterior.record
     if record.dated.all():
@@ -93,22 +132,14 @@ def placed(posterior: Posterior) -> tuple[Array, Array]:
     return np.where(record.dated, record.t, found["mean"]), np.where(record.dated, record.t_sd, found["sd"])
 
 
-def boxes(posterior: Posterior, rows: Array) -> Array:
-    """Boxes of two standard deviations about the rows: left, right, low, high, shape (4, len(rows))."""
-    record, (t, t_sd) = posterior.record, placed(posterior)
-    width = np.maximum(2.0 * t_sd[rows], 0.5 * LEAST_WIDTH * (np.ptp(t) or 1.0))
-    height = 2.0 * record.y_sd[rows]
-    return np.array([t[rows] - width, t[rows] + width, record.y[rows] - height, record.y[rows] + height])
-
-
 def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     """The ends of the axis of time: the curve and all boxes are between them.
 
     The box of a row that is dated no better than to the whole length of the record would squeeze all others into a
     line; of such a row the date is between the ends, and the box is cut.
     """
-    left, right, _, _ = boxes(posterior, np.arange(len(posterior.record)))
-    middle = 0.5 * (left + right)
+    middle, t_sd = _placed(posterior)
+    left, right = middle - _width(middle, t_sd), middle + _width(middle, t_sd)
     low, high = float(min(np.min(at), middle.min())), float(max(np.max(at), middle.max()))
     dated = right - left <= 2.0 * (high - low)
     low, high = float(min(low, left[dated].min(initial=low))), float(max(high, right[dated].max(initial=high)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Written into every file; a reader refuses what it does not know.
-FORMAT = "lamina posterior 2"
+FORMAT = "lamina posterior 3"
 
 _COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit")
 _NUMBERS = ("free", "start", "prior_mean", "prior_sd")
@@ -69,6 +69,7 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "engine": problem.engine,
         "outliers": problem.outliers,
         "offsets": problem.offsets,
+        "memory": problem.memory,
         **{name: getattr(problem, name) for name in _NUMBERS},
     }
     # A variable, because HDF5 has no room for long attributes.
@@ -113,7 +114,7 @@ def _restored(dataset: xr.Dataset) -> Posterior:
         told["dates"] = [_date_from_dict(date) for date in told["dates"]]
     record = Record(**columns, **told)
     kernel = _kernel_from_dict(facts["kernel"])
-    model = {name: facts[name] for name in ("gaps", "engine", "outliers", "offsets")}
+    model = {name: facts[name] for name in ("gaps", "engine", "outliers", "offsets", "memory")}
     # What is not learnt need not be possible: a method without gaps may have rows at one time.
     orders = facts["diagnostics"].get("method") not in ("gp", "nigp", "ensemble")
     problem = replace(pose(record, kernel, **model, learn_inputs=orders, internal=True), **numbers)

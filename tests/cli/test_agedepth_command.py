@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import lamina
 from lamina.cli import app
 
 TABLE = "depth,14C age,14C error,core\n0,180,25,A\n45,620,25,A\n92,1010,30,A\n140,1480,30,A\n"
@@ -35,6 +36,21 @@ def test_ages_figure_and_ensemble_are_written(table, tmp_path):
     facts = json.loads((tmp_path / "out" / "run.json").read_text())
     assert facts["state"] == "converged"
     assert "Figure: " in done.output
+
+
+def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--depths", "100,150,160")
+    assert done.exit_code == 0, done.output
+    said = "2 of the 3 depths asked for lie beyond the core (0 to 140)"
+    assert said in done.output
+    assert any(said in one for one in json.loads((tmp_path / "out" / "run.json").read_text())["warnings"])
+
+
+def test_with_memory(table, tmp_path):
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory")
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["memory"] is True
+    assert "memory" in lamina.load(tmp_path / "out" / "posterior.nc").theta
 
 
 def test_what_was_not_found_is_written_and_marked(table, tmp_path):

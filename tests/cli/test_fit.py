@@ -247,6 +247,8 @@ def test_a_trend_of_known_rate_with_events_and_an_ensemble(tmp_path):
     (term,) = [term for term in posterior.problem.kernel.trend if term.slope()]
     assert (posterior.record.sign * term.mean, term.sd) == (-0.001, 0.0001)
     assert "linear trend forward in time: 1.0" in done.stdout
+    assert "curve first above −0.5" in done.stdout
+    assert "maximum of the curve, size" in done.stdout
     parts = pd.read_csv(out / "components.csv")
     assert set(parts["component"]) == {"Matern32", "trend", "without trend"}
     rates = parts[parts["quantity"] == "rate"].pivot_table("mean", "at", "component")

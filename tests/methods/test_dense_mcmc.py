@@ -38,8 +38,9 @@ def summaries(found: lamina.Posterior) -> tuple[np.ndarray, np.ndarray]:
     [
         (fits.record(true=TRUE), {}),
         (mixed(), {"estimate": ("t_scale", "y_scale"), "gaps": "exponential"}),
+        (fits.record(true=TRUE), {"memory": True}),
     ],
-    ids=["one sequence", "two sequences, a row alone, an exact row, both scales"],
+    ids=["one sequence", "two sequences, a row alone, an exact row, both scales", "memory"],
 )
 def test_both_engines_sample_the_same_posterior(record, options):
     quick = fits.quietly(record, seed=1, draws=4000, **options)

@@ -46,7 +46,8 @@ def test_the_parameters_are_at_a_maximum(kernel):
 @each_engine
 def test_the_gradient_of_the_marginal_likelihood_is_that_of_finite_differences(kernel):
     found = lamina.fit(fits.record(), "gp", kernel, starts=1)
-    problem, phi = found.problem, found.draws.phi[0] + np.array([0.4, -0.3, 0.0, 0.0, 0.0])
+    problem, phi = found.problem, found.draws.phi[0].copy()
+    phi[:2] += 0.4, -0.3
     density = marginal(problem, problem.rows.t, np.linspace(0.0, 0.1, 10))
     _, gradient = density(phi)
     for i in range(2):

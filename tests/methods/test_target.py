@@ -67,7 +67,7 @@ def ours(problem, tau, phi):
 def from_first_principles(found, problem, trend, tau, phi):
     """The log-posterior with all its constants, from the covariance matrix of y, in the user's time."""
     time = problem.to_user(tau)
-    length, sd, more_than_one, t_scale, y_scale = np.exp(phi)
+    length, sd, _, more_than_one, t_scale, y_scale = np.exp(phi)
     x = np.sqrt(3.0) * np.abs(time[:, None] - time) / length
     K = sd**2 * (1.0 + x) * np.exp(-x) + np.diag((y_scale * found.y_sd) ** 2)
     rest = found.y.copy()
@@ -106,7 +106,7 @@ def test_value_from_first_principles(case, rng):
     places = [somewhere(problem, rng) for _ in range(6)]
     values = np.array([ours(problem, *place)[0] for place in places])
     expected = np.array([from_first_principles(found, problem, trend, *place) for place in places])
-    assert np.ptp(expected) > 1.0
+    assert np.ptp(expected) > 0.5
     np.testing.assert_allclose(values - values[0], expected - expected[0], rtol=0, atol=1e-7)
 
 

@@ -16,6 +16,7 @@ from .progress import sampling
 
 if TYPE_CHECKING:
     from ..posterior import Posterior
+    from ..record import Record
     from ..tables import Understanding
 
 Out = Annotated[
@@ -50,6 +51,7 @@ def agedepth(
     depths: Depths = None,
     steps: Steps = 60,
     ensemble: Members = None,
+    memory: given.Memory = False,
     seed: given.Seed = 0,
     chains: given.Chains = None,
     max_sweeps: given.MaxSweeps = None,
@@ -74,12 +76,16 @@ def agedepth(
         raise MethodError(f"the table holds several cores ({names}): choose one with --site NAME.")
     gone = tuple(Options(**reading).hiatus or ())
     with understanding.naming_lines():
-        prepare(understanding.record, seed=seed)
+        prepare(understanding.record, seed=seed, memory=memory)
     with_layers(understanding.record, steps, gone)
+    outside = _beyond(understanding.record, asked)
     folder = check_folder(out or Path(f"{table.stem}-ages"), force)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
-    options = {name: value for name, value in (("chains", chains), ("max_sweeps", max_sweeps)) if value is not None}
+        for said in outside:
+            typer.echo(f"lamina: warning: {said}", err=True)
+    options: dict[str, Any] = {"chains": chains, "max_sweeps": max_sweeps, "memory": memory}
+    options = {name: value for name, value in options.items() if value is not None}
     with warnings.catch_warnings(), sampling(quiet) as progress:
         warnings.simplefilter("ignore", NotConverged)
         posterior = age_depth(understanding.record, steps, seed, hiatus=gone, progress=progress, **options)
@@ -91,9 +97,10 @@ def agedepth(
         "sha256": understanding.sha256,
         "state": state(posterior),
         "steps": steps,
+        "memory": memory,
         "seconds": round(time.perf_counter() - began, 3),
         "facts": [f"{fact.what}: {fact.understood}" for fact in understanding.facts],
-        "warnings": list(understanding.warnings),
+        "warnings": [*understanding.warnings, *outside],
         "diagnostics": {
             name: posterior.diagnostics[name] for name in ("r_hat", "ess", "sweeps", "converged", "conflicts")
         },
@@ -104,6 +111,22 @@ def agedepth(
     if facts["state"] != "converged":
         typer.echo(f"lamina: {str(facts['state']).upper()}. The results are written, and marked.", err=True)
         raise typer.Exit(given.INTERRUPTED if facts["state"] == "interrupted" else given.NOT_CONVERGED)
+
+
+def _beyond(record: Record, asked: Any) -> list[str]:
+    """A warning if some of the depths asked for are not within the core."""
+    import numpy as np
+
+    if asked is None or record.depth is None:
+        return []
+    low, high = record.depth.min(), record.depth.max()
+    outside = [one for one in asked if not low <= one <= high]
+    if not len(outside):
+        return []
+    return [
+        f"{len(outside)} of the {np.size(asked)} depths asked for lie beyond the core ({low:g} to {high:g}): their "
+        "ages go on with the pace of its outermost step, and their bands are too narrow."
+    ]
 
 
 def _written(

@@ -209,7 +209,7 @@ def run(
     if as_json:
         typer.echo(json_text({**facts, "folder": str(folder)}))
     elif not quiet:
-        typer.echo(_told(posterior, facts["intervals"], folder, understanding))
+        typer.echo(_told(posterior, facts, folder, understanding))
     _leave(facts["state"], folder)
 
 
@@ -221,23 +221,23 @@ def _leave_nothing(folder: Path) -> None:
     raise typer.Exit(given.INTERRUPTED)
 
 
-def _told(
-    posterior: Posterior, intervals: list[dict[str, Any]], folder: Path, understanding: Understanding | None
-) -> str:
-    """The end of a run in a few lines. ``intervals`` are those of run.json, forward in time."""
+def _told(posterior: Posterior, facts: dict[str, Any], folder: Path, understanding: Understanding | None) -> str:
+    """The end of a run in a few lines. ``facts`` are those of run.json; rates are forward in time."""
     from .. import axes
+    from ..report import events
     from ..report.words import probability, with_range
 
     names = None if understanding is None else [f"line {line}" for line in understanding.lines]
     lines = [posterior.summary(names), ""]
     shown = axes.describe(posterior.record)
-    for one in intervals:
+    for one in facts["intervals"]:
         mean, low, high = (abs(shown.rate_factor) * one[name] for name in ("mean", "q2.5", "q97.5"))
         lines.append(
             f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
             f"{with_range(mean, low, high, shown.rate_unit)}, above zero with probability {probability(one['p>0'])}"
         )
-    if intervals:
+    lines += [events.line(posterior.record, one) for one in facts["events"]]
+    if facts["intervals"] or facts["events"]:
         lines.append("")
     lines.append(f"Report: {folder / 'report.html'}")
     return "\n".join(lines)

@@ -229,6 +229,13 @@ Offsets = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Memory = Annotated[
+    bool,
+    typer.Option(
+        "--memory", help="The pace of a gap lasts into the next, as in Bacon; for how long is learnt.",
+        rich_help_panel=MODEL,
+    ),
+]  # fmt: skip
 Seed = Annotated[
     int,
     typer.Option(
@@ -354,6 +361,7 @@ FIT: dict[str, tuple[Any, Any]] = {
     "mean": (Trend, Mean.constant),
     "outliers": (OutlierKind, None),
     "offsets": (Offsets, None),
+    "memory": (Memory, False),
     "seed": (Seed, 0),
 }
 #: What it is fitted with.
@@ -367,7 +375,8 @@ WITH: dict[str, tuple[Any, Any]] = {
 
 def settings(*bundles: dict[str, Any]) -> dict[str, Any]:
     """Options of ``lamina.fit`` as plain text and numbers, without those that were not given, and without the seed."""
-    given = {name: value for bundle in bundles for name, value in bundle.items() if value is not None}
+    every = [pair for bundle in bundles for pair in bundle.items()]
+    given = {name: value for name, value in every if value is not None and value is not False}
     return {name: str(one) if isinstance(one, StrEnum) else one for name, one in given.items() if name != "seed"}
 
 

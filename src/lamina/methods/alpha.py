@@ -1,8 +1,8 @@
-"""alpha, how regular the gaps are: its moves given the gaps, and together with them.
+"""alpha and memory, which say how regular the gaps are: their moves given the gaps, and together with them.
 
 Given the gaps, the gamma prior needs only their number, their sum and the sum of their logarithms in each sequence, so
-that a move of alpha costs O(1). But the gaps of one draw leave alpha little room. ``spread`` moves both: alpha takes a
-step, and all log-gaps move towards or away from their mean as the new alpha says they should.
+that a move of alpha costs O(1). But the gaps of one draw leave alpha little room, and memory less. ``spread`` moves
+both: a parameter takes a step, and all gaps between fixed rows move as its new value says they should.
 """
 
 from __future__ import annotations
@@ -11,20 +11,24 @@ import math
 
 from numba import njit
 
+from ..gaps import new_in
 from ..stack import FAST
+from .spacing import pace
 
 
 @njit(**FAST)
 def sum_gaps(rows, floor, tau, sums):
     """Sum of log x, and log(sum x + floor), over the regular gaps of each sequence, into sums (S, 2).
 
-    x is a gap less its least, in its unit. A broken order gives -inf.
+    x is a gap less its least, in its unit, or with memory what is new in it. A broken order gives -inf.
     """
     sums[:] = 0.0
     for r in range(len(tau)):
-        s, right = rows.sequence[r], rows.after[r]
-        if s >= 0 and right >= 0:
-            x = (tau[right] - tau[r] - rows.least[r]) / rows.unit[r]
+        s = rows.sequence[r]
+        if s >= 0 and rows.after[r] >= 0:
+            x, carry = pace(rows, tau, r), rows.carry[r]
+            if carry > 0.0 and x > 0.0:
+                x = new_in(x, pace(rows, tau, rows.before[r]), carry)
             if not x > 0.0:
                 sums[s, 0] = -math.inf
             elif rows.regular[r]:
@@ -36,10 +40,15 @@ def sum_gaps(rows, floor, tau, sums):
 
 @njit(**FAST)
 def log_spacing(rows, u, sums):
-    """log p(gaps | alpha) of the gamma prior over all sequences at u = log(alpha - 1), from what ``sum_gaps`` wrote."""
+    """log p(gaps | alpha) of the gamma prior over all sequences at u = log(alpha - 1), from what ``sum_gaps`` wrote.
+
+    With memory, the density of what is new in the gaps: ``log_share`` makes it that of the gaps.
+    """
     alpha, value = 1.0 + math.exp(u), 0.0
     for s in range(len(rows.gaps)):
         n = rows.gaps[s]
+        if sums[s, 0] == -math.inf:
+            return -math.inf
         if n > 0:
             value += math.lgamma(alpha * n) - n * math.lgamma(alpha)
             value += (alpha - 1.0) * sums[s, 0] - alpha * n * sums[s, 1]
@@ -47,34 +56,57 @@ def log_spacing(rows, u, sums):
 
 
 @njit(**FAST)
-def spread(rows, tau, u, new_u, trial):
-    """Raise the gaps, in their units, to the power sqrt(alpha / new alpha), the ends of sequences staying.
+def log_share(rows):
+    """sum log(1 - carry): what is new in a gap is that share of it."""
+    value = 0.0
+    for r in range(len(rows.carry)):
+        if rows.carry[r] > 0.0:
+            value += math.log(1.0 - rows.carry[r])
+    return value
 
-    Writes the new inputs into trial (N,) and returns the log-Jacobian. All gaps must be regular, without a least.
+
+@njit(**FAST)
+def spread(rows, tau, power, old_carry, run, skip, trial):
+    """Raise what is new in each gap to a power, with the carry that the rows have now and had before (N,).
+
+    Exact rows stay, and so do gaps of their own kind, the ends of sequences and every ``run``-th row from ``skip`` on;
+    between those, new gaps are scaled to the room there is. Writes the new inputs into trial (N,) and returns the
+    log-Jacobian.
     """
-    power = math.sqrt((1.0 + math.exp(u)) / (1.0 + math.exp(new_u)))
     trial[:] = tau
     log_jacobian = 0.0
     for first in range(len(tau)):
-        if rows.sequence[first] < 0 or rows.before[first] >= 0 or rows.after[first] < 0:
+        if rows.sequence[first] < 0 or rows.before[first] >= 0:
             continue
-        total, span, n = 0.0, 0.0, 0
-        left = first
-        while rows.after[left] >= 0:
-            gap = tau[rows.after[left]] - tau[left]
-            span += gap
-            total += rows.unit[left] * (gap / rows.unit[left]) ** power
-            n += 1
-            left = rows.after[left]
-        left, place = first, tau[first]
-        log_jacobian += (n - 1) * math.log(power)
-        while rows.after[left] >= 0:
-            right = rows.after[left]
-            gap = tau[right] - tau[left]
-            new = span * rows.unit[left] * (gap / rows.unit[left]) ** power / total
-            log_jacobian += math.log(new / gap)
-            place += new
-            if rows.after[right] >= 0:
-                trial[right] = place
-            left = right
+        start, count = first, skip
+        while rows.after[start] >= 0:
+            if not rows.regular[start]:
+                start = rows.after[start]
+                continue
+            # From start to stop all gaps move. Nothing is carried into the first of them.
+            stop, n, room, taken, x, y = start, 0, 0.0, 0.0, 0.0, 0.0
+            while True:
+                now = pace(rows, tau, stop)
+                was, will = (old_carry[stop], rows.carry[stop]) if n > 0 else (0.0, 0.0)
+                new = new_in(now, x, was)
+                raised = new**power
+                x, y = now, will * y + (1.0 - will) * raised
+                log_jacobian += math.log(raised / new * (1.0 - will) / (1.0 - was))
+                room += rows.unit[stop] * x
+                taken += rows.unit[stop] * y
+                n += 1
+                count += 1
+                stop = rows.after[stop]
+                if rows.after[stop] < 0 or not rows.regular[stop] or rows.t_var[stop] == 0.0 or count % run == 0:
+                    break
+            log_jacobian += (n - 1) * math.log(power) - n * math.log(taken / room)
+            place, x, y, r = tau[start], 0.0, 0.0, start
+            for k in range(n - 1):
+                now = pace(rows, tau, r)
+                was, will = (old_carry[r], rows.carry[r]) if k > 0 else (0.0, 0.0)
+                x, y = now, will * y + (1.0 - will) * new_in(now, x, was) ** power
+                place += rows.least[r] + rows.unit[r] * y * room / taken
+                r = rows.after[r]
+                trial[r] = place
+            start = stop
     return log_jacobian

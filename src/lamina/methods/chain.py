@@ -3,10 +3,11 @@
 A round of the chain is
 
     theta    several joint random-walk moves of the kernel's parameters (and y_scale), trend coefficients integrated out
-    spread   alpha together with the gaps (``alpha``)
+    spread   alpha, and memory, together with the gaps (``alpha``)
     beta     the trend coefficients, drawn from their exact conditional
     gaps     under a linear trend, where the sweep cannot: gaps are stretched, O(N) each, coefficients integrated out
     alpha, t_scale    random walks that cost O(1): they need only sums over the gaps and the dates
+    memory   a random walk, O(N)
     tau      one sweep over the inputs (``sweep``), forwards and backwards in time in turn
 """
 
@@ -20,20 +21,21 @@ from numba import njit
 
 from ..gaps import Exponents
 from ..markov.filter import log_likelihood_terms
-from ..rows import Rows, in_time_order, log_date
+from ..rows import Rows, in_time_order, log_date, remember
 from ..stack import FAST, INLINE, unowned
 from ..statespace import blocks_at
 from ..trend import draw, integrate
-from .alpha import log_spacing, spread, sum_gaps
+from .alpha import log_share, log_spacing, spread, sum_gaps
 from .metropolis import JOINT_TARGET, TARGET, accept
 from .sweep import Tuning, Work, sweep
 
 #: Tries of alpha and t_scale a round.
 CHEAP_MOVES = 4
-#: Tries of ``spread`` a round, in records of at most so many rows: in long ones, a move of all gaps is never accepted.
-SPREAD_MOVES, SPREAD_ROWS = 2, 1000
-
-
+#: Tries of ``spread`` a round.
+SPREAD_MOVES = 2
+#: In records of more rows than this, one row in so many stays, as a move of all gaps between the ends of a sequence
+#: would never be accepted, and there are twice as many tries.
+SPREAD_ROWS, SPREAD_RUN = 1000, 8
 #: Gaps that are stretched a round under a linear trend.
 GAP_MOVES = 30
 
@@ -47,7 +49,8 @@ class Model(NamedTuple):
     prior_sd: np.ndarray  #: (P,)
     joint: np.ndarray  #: positions in phi that are moved jointly: free kernel parameters and y_scale
     alpha_free: bool
-    spread: bool  #: no sequence holds an exact row or a gap of its own kind, so that all gaps can move together
+    memory: bool
+    memory_free: bool
     t_scale_free: bool
     gap_power: float  #: of the gap prior, where alpha is not part of it
     gap_span: float
@@ -68,7 +71,9 @@ class State(NamedTuple):
     mean: np.ndarray  #: (J,) running mean of the joint parameters in warm-up
     covariance: np.ndarray  #: (J, J)
     root: np.ndarray  #: (J, J) its Cholesky factor, as proposals use it
-    steps: np.ndarray  #: (4,) scale of the joint move, steps of alpha, t_scale and spread
+    steps: (
+        np.ndarray
+    )  #: (6,) scale of the joint move, steps of alpha, t_scale, memory, and of spread with alpha, memory
     rounds: np.ndarray  #: (2,) in all, and in this part of the warm-up
     work: Work
     Z: np.ndarray  #: (N, C)
@@ -76,6 +81,7 @@ class State(NamedTuple):
     time: np.ndarray  #: (N,)
     trial: np.ndarray  #: (N,) proposed inputs
     sums: np.ndarray  #: (2, S, 2) of the gaps, now and as proposed
+    carry: np.ndarray  #: (N,) as it was before a proposal
 
 
 @njit(**INLINE)
@@ -87,9 +93,9 @@ def _log_normal(model, phi, i):
 @njit(**INLINE)
 def _gap_prior(model, phi):
     if not model.gamma:
-        return Exponents(model.gap_power, model.gap_span, model.floor)
+        return Exponents(model.gap_power, model.gap_span, model.floor, False)
     alpha = 1.0 + math.exp(phi[len(phi) - 3])
-    return Exponents(alpha - 1.0, alpha, model.floor)
+    return Exponents(alpha - 1.0, alpha, model.floor, model.memory)
 
 
 @njit(**FAST)
@@ -156,22 +162,32 @@ def move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng
 
 
 @njit(**FAST)
-def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
-    """Moves of alpha together with the gaps; ``here`` as in ``move_theta``."""
-    a, proposal = len(state.phi) - 3, state.phi.copy()
+def _move_spread(blocks, dims, columns, rows, model, state, here, i, step, rate, rng):
+    """Moves of alpha or memory, which is phi[i], together with the gaps; ``here`` as in ``move_theta``.
+
+    step: the place of its step in ``state.steps``.
+    """
+    a, N, proposal = len(state.phi) - 3, len(state.tau), state.phi.copy()
     t_scale = math.exp(state.phi[len(state.phi) - 2])
     now, then = state.sums[0], state.sums[1]
     dates = _log_dates(rows, state.tau, t_scale)
     sum_gaps(rows, model.floor, state.tau, now)
-    for _ in range(SPREAD_MOVES):
-        u = state.phi[a]
-        proposal[a] = u + state.steps[3] * rng.standard_normal()
-        ratio = spread(rows, state.tau, u, proposal[a], state.trial)
+    run = N if N <= SPREAD_ROWS else SPREAD_RUN
+    for _ in range(SPREAD_MOVES if run == N else 2 * SPREAD_MOVES):
+        proposal[i] = state.phi[i] + state.steps[step] * rng.standard_normal()
+        state.carry[:] = rows.carry
+        share = log_share(rows)
+        if i != a:
+            remember(rows, math.exp(proposal[i]))
+        power = math.sqrt((1.0 + math.exp(state.phi[a])) / (1.0 + math.exp(proposal[a])))
+        skip = 0 if run == N else int(run * rng.random())
+        ratio = spread(rows, state.tau, power, state.carry, run, skip, state.trial)
         new_dates = _log_dates(rows, state.trial, t_scale)
         sum_gaps(rows, model.floor, state.trial, then)
         ratio += new_dates - dates
-        ratio += log_spacing(rows, proposal[a], then) - log_spacing(rows, u, now)
-        ratio += _log_normal(model, proposal, a) - _log_normal(model, state.phi, a)
+        ratio += log_spacing(rows, proposal[a], then) - log_spacing(rows, state.phi[a], now)
+        ratio += share - log_share(rows)
+        ratio += _log_normal(model, proposal, i) - _log_normal(model, state.phi, i)
         accepted = 0.0
         if ratio > -math.inf:
             order = np.argsort(state.trial)
@@ -180,10 +196,12 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng):
                 accepted, here, dates = 1.0, there, new_dates
                 state.tau[:] = state.trial
                 state.order[:] = order
-                state.phi[a] = proposal[a]
+                state.phi[i] = proposal[i]
                 now[:] = then
+        if accepted == 0.0:
+            rows.carry[:] = state.carry
         if rate > 0.0:
-            state.steps[3] *= math.exp(rate * (accepted - TARGET))
+            state.steps[step] *= math.exp(rate * (accepted - TARGET))
     return here
 
 
@@ -248,7 +266,7 @@ def learn(model, state):
         for k in range(J):
             product = (state.phi[model.joint[j]] - state.mean[j]) * (state.phi[model.joint[k]] - state.mean[k])
             state.covariance[j, k] += share * (product - state.covariance[j, k])
-    if state.rounds[1] % 25 != 0 or state.rounds[1] < 100:
+    if state.rounds[1] % 25 != 0 or state.rounds[1] < 50:
         return
     for j in range(J):
         for i in range(j, J):
@@ -278,6 +296,30 @@ def _move_alpha(rows, model, state, rate, rng):
             state.phi[a] = old
         if rate > 0.0:
             state.steps[1] *= math.exp(rate * (accepted - TARGET))
+
+
+@njit(**FAST)
+def _move_memory(rows, model, state, rate, rng):
+    """Random walk of log memory given the gaps."""
+    i, a = len(state.phi) - 4, len(state.phi) - 3
+    now, then = state.sums[0], state.sums[1]
+    sum_gaps(rows, model.floor, state.tau, now)
+    value = log_spacing(rows, state.phi[a], now) - log_share(rows) + _log_normal(model, state.phi, i)
+    for _ in range(CHEAP_MOVES):
+        old = state.phi[i]
+        state.phi[i] = old + state.steps[3] * rng.standard_normal()
+        state.carry[:] = rows.carry
+        remember(rows, math.exp(state.phi[i]))
+        sum_gaps(rows, model.floor, state.tau, then)
+        new_value = log_spacing(rows, state.phi[a], then) - log_share(rows) + _log_normal(model, state.phi, i)
+        accepted = 0.0
+        if accept(rng, new_value - value):
+            accepted, value = 1.0, new_value
+        else:
+            state.phi[i] = old
+            rows.carry[:] = state.carry
+        if rate > 0.0:
+            state.steps[3] *= math.exp(rate * (accepted - TARGET))
 
 
 @njit(**FAST)
@@ -312,6 +354,8 @@ def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adap
     for c in range(len(columns)):
         tilted = tilted or rows.slope[c] != 0.0
     kept = 0
+    if model.memory:
+        remember(rows, math.exp(state.phi[P - 4]))
     for k in range(rounds):
         state.rounds[0] += 1
         rate = 0.0
@@ -319,8 +363,10 @@ def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adap
             rate = 2.0 / (state.rounds[1] + 4.0) ** 0.6
         here = collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, state.phi)
         here = move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
-        if model.spread and len(state.tau) <= SPREAD_ROWS:
-            here = _move_spread(blocks, dims, columns, rows, model, state, here, rate, rng)
+        if model.alpha_free:
+            here = _move_spread(blocks, dims, columns, rows, model, state, here, P - 3, 4, rate, rng)
+        if model.memory_free:
+            here = _move_spread(blocks, dims, columns, rows, model, state, here, P - 4, 5, rate, rng)
         if tilted:
             here = _move_gaps(blocks, dims, columns, rows, model, state, here, rate, rng)
         draw(here[1], here[2], rng, state.beta)
@@ -328,6 +374,8 @@ def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adap
             learn(model, state)
         if model.alpha_free:
             _move_alpha(rows, model, state, rate, rng)
+        if model.memory_free:
+            _move_memory(rows, model, state, rate, rng)
         if model.t_scale_free:
             _move_t_scale(rows, model, state, rate, rng)
         way = 1 if state.rounds[0] % 2 == 0 else -1

@@ -23,7 +23,7 @@ from ..convergence import effective_draws, r_hat
 from ..errors import MethodError
 from ..problem import Problem
 from .draws import Checkpoint, Draws
-from .starts import starting_inputs, starting_phi
+from .starts import starting_point
 
 Array = np.ndarray
 Progress = Callable[[dict[str, Any]], None]
@@ -59,7 +59,7 @@ class Chain(ABC):
         """``latent`` (N,): the rows whose input is an unknown, by default those that are not exact."""
         self.problem, self.rng, self.room = problem, np.random.default_rng(seed), room
         #: (N,) and (P,): the inputs and parameters now
-        self.now: tuple[Array, Array] = starting_inputs(problem, self.rng), starting_phi(problem, self.rng)
+        self.now: tuple[Array, Array] = starting_point(problem, self.rng)
         n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact if latent is None else latent)
         self.rows = uncertain[:: max(len(uncertain) // WATCHED, 1)]  #: inputs that are watched
         self.kept, self.stride = 0, 1  #: draws; every ``stride``-th of them is kept whole
@@ -84,7 +84,7 @@ class Chain(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Begin to learn the covariance of theta anew: the first part of the warm-up was still on its way."""
+        """Begin to learn the covariance of theta anew: earlier parts of the warm-up were still on their way."""
 
     @property
     def whole(self) -> dict[str, Array]:
@@ -150,7 +150,8 @@ def run_until_agreed(
     interrupted = False
     try:
         if checkpoint is None:
-            for rounds in (3 * warmup) // 10, warmup - (3 * warmup) // 10:
+            part = (3 * warmup) // 10
+            for rounds in part, part, warmup - 2 * part:
                 crew.advance(rounds, adapt=True)
                 for chain in chains:
                     chain.forget()

@@ -3,7 +3,7 @@
 A round of the chain is
 
     theta    joint random-walk moves of the kernel's parameters (and y_scale), each with a fresh factorisation
-    alpha, t_scale    random walks that leave the likelihood as it is
+    memory, alpha, t_scale    random walks that leave the likelihood as it is
     gaps     some coordinates of (start, log-gaps), one at a time: a gap is scaled and what lies after it shifts along
     beta     the trend coefficients, which theta and gaps integrate out, are drawn from their exact conditional
     tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows (Woodbury)
@@ -57,7 +57,7 @@ class Steps(NamedTuple):
     """Proposal scales, adapted in warm-up."""
 
     joint: Array  #: (1,) of the joint move of theta, in units of its learnt covariance
-    single: Array  #: (P,) of alpha and t_scale
+    single: Array  #: (P,) of memory, alpha and t_scale
     gap: Array  #: (n,) of each coordinate
     move: Array  #: (N,) of each input
 
@@ -71,7 +71,7 @@ class DenseChain(Chain):
         self.curve = problem.kernel.stationary or NoCurve()
         size, free = len(problem.start), problem.free
         self.joint = np.array([i for i in [*range(problem.n_kernel), size - 1] if free[i]], dtype=np.int64)
-        self.single = [i for i in (size - 3, size - 2) if free[i]]
+        self.single = [i for i in (size - 4, size - 3, size - 2) if free[i]]
         self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
         self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.scale)
         starts = self.plan.first[:-1][self.plan.kind == OPEN]
@@ -230,5 +230,5 @@ class _RunningCovariance:
         self.mean += share * (phi - self.mean)
         off = phi - self.mean
         self.covariance += share * (np.outer(off, off) - self.covariance)
-        if self.rounds >= 100 and self.rounds % 25 == 0:
+        if self.rounds >= 50 and self.rounds % 25 == 0:
             self.root = np.linalg.cholesky(self.covariance + 1e-6 * np.eye(len(phi)))

@@ -21,7 +21,7 @@ Array = np.ndarray
 #: The fields of a chain's state that a checkpoint keeps; the others are room for work.
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds")
 #: And those of its rows, which change as well.
-CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular")
+CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular", "carry")
 #: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
 THETA_MOVES = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -73,7 +73,7 @@ class MarkovChain(Chain):
             mean=phi[joint].copy(),
             covariance=np.eye(len(joint)) * 0.05,
             root=np.eye(len(joint)) * 0.2,
-            steps=np.array([1.0, 0.5, 0.1, 0.3]),
+            steps=np.array([1.0, 0.5, 0.1, 0.3, 0.3, 0.3]),
             rounds=np.zeros(2, dtype=np.int64),
             work=new_work(n, len(problem.dims), len(problem.rows.gaps)),
             Z=np.empty((n, q + 1)),
@@ -81,6 +81,7 @@ class MarkovChain(Chain):
             time=np.empty(n),
             trial=np.empty(n),
             sums=np.empty((2, len(problem.rows.gaps), 2)),
+            carry=np.empty(n),
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
@@ -130,7 +131,8 @@ def _model(problem: Problem) -> Model:
         prior_sd=problem.prior_sd,
         joint=np.array([i for i in candidates if free[i]], dtype=np.int64),
         alpha_free=bool(free[-3]),
-        spread=bool(free[-3] and not problem.has_pinned_gaps),
+        memory=problem.memory,
+        memory_free=bool(free[-4]),
         t_scale_free=bool(free[-2]),
         gap_power=plain.power,
         gap_span=plain.per_gap,

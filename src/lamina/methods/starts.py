@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import MethodError
 from ..problem import Problem
 
 Array = np.ndarray
@@ -51,3 +52,51 @@ def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5
     return problem.start + np.where(
         problem.free, jitter * problem.prior_sd * rng.standard_normal(len(problem.start)), 0.0
     )
+
+
+def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Inputs (N,) and parameters (P,) that agree with each other: no gap forgets its neighbour more than it may."""
+    tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
+    if not problem.memory:
+        return tau, phi
+    if problem.free[-4]:
+        phi[-4] = min(phi[-4], _longest_memory(problem, tau) - 0.1)
+        return tau, phi
+    tau = _slowed(problem, tau, float(np.exp(phi[-4])))
+    if _longest_memory(problem, tau) < phi[-4]:
+        raise MethodError(
+            "fixed: memory is longer than exact inputs allow, between which the pace falls too fast. Fix it at less, "
+            "learn it, or mark a hiatus."
+        )
+    return tau, phi
+
+
+def _paces(problem: Problem, tau: Array, row: int) -> tuple[float, float]:
+    """Of the gaps before and after a row."""
+    rows = problem.rows
+    before, after = rows.before[row], rows.after[row]
+    first = (tau[row] - tau[before] - rows.least[before]) / rows.unit[before]
+    return float(first), float((tau[after] - tau[row] - rows.least[row]) / rows.unit[row])
+
+
+def _longest_memory(problem: Problem, tau: Array) -> float:
+    """Logarithm of the memory above which there is nothing new in some gap."""
+    longest = np.inf
+    for row in np.flatnonzero(np.isfinite(problem.rows.lag)):
+        first, second = _paces(problem, tau, int(row))
+        if second < first:
+            longest = min(longest, problem.rows.lag[row] / np.log(first / second))
+    return float(np.log(longest))
+
+
+def _slowed(problem: Problem, tau: Array, memory: float) -> Array:
+    """Inputs with gaps made longer, one after the other, where the pace would fall faster than this memory allows."""
+    tau, rows = tau.copy(), problem.rows
+    for _, members in problem.record.sequences:
+        for row in members[1:-1]:
+            first, second = _paces(problem, tau, int(row))
+            least = np.exp(-0.9 * rows.lag[row] / memory) * first
+            right = rows.after[row]
+            if second < least and not problem.record.exact[right]:
+                tau[right] = tau[row] + rows.least[row] + rows.unit[row] * least
+    return tau

@@ -32,7 +32,7 @@ from ..stack import FAST, INLINE, copy, unowned, zeros
 from .arrival import look_back, meet, reach, see, through
 from .metropolis import TARGET, accept
 from .renewal import renew
-from .spacing import note_totals, spacing, straddled
+from .spacing import note_totals, spacing, stretching
 
 #: Dates that are not Gaussian are summed up one by one in a stretch. With more of them ahead than this, stretches are
 #: tried the less often, so that a sweep stays O(N).
@@ -244,16 +244,9 @@ def _stretch(rows, prior, work, tau, t_scale, p, way, shift, scale, rng):
     pull = work.pull[p + 1] + shift * work.weight[p + 1]
     ratio -= step * (pull + 0.5 * step * work.weight[p + 1]) / (t_scale * t_scale)
     for s in range(len(rows.gaps)):
-        k, room = straddled(rows, work, tau, s, way, shift)
-        if k < 0:
-            continue
-        if not room + step > 0.0:
+        ratio += stretching(rows, prior, work, tau, s, way, shift, step)[0]
+        if not ratio > -math.inf:
             return 0.0, -math.inf
-        if rows.regular[k]:
-            ratio += prior.power * math.log((room + step) / room)
-            if prior.per_gap > 0.0:
-                whole = work.total[s] + prior.floor
-                ratio -= prior.per_gap * rows.gaps[s] * math.log((whole + step / rows.unit[k]) / whole)
     q = work.table[p + 1]
     while q < len(work.row):
         time = work.time[q] + shift
@@ -359,9 +352,7 @@ def sweep(blocks, dims, both, rows, prior, tuning, rate, work, tau, order, beta,
                 ratio += meet(dims, try_next_m, try_next_P, work, p + 1) - onward
                 if accept(rng, ratio):
                     for s in range(len(rows.gaps)):
-                        k, _ = straddled(rows, work, tau, s, way, shift)
-                        if k >= 0 and rows.regular[k]:
-                            work.total[s] += step / rows.unit[k]
+                        work.total[s] += stretching(rows, prior, work, tau, s, way, shift, step)[1]
                     shift, accepted = shift + step, 1.0
                     copy(try_next_m, next_m, dims, (0,))
                     copy(try_next_P, next_P, dims, dims)

@@ -16,9 +16,10 @@ from numba import njit
 from .. import dense
 from ..errors import KernelError
 from ..gaps import log_density as gap_log_density
+from ..gaps import log_density_with_memory
 from ..markov.gradient import forward, reverse, store_width
 from ..problem import Problem
-from ..rows import Rows, in_time_order, log_date
+from ..rows import Rows, in_time_order, log_date, remember
 from ..stack import FAST, unowned
 from ..statespace import blocks_at
 from ..trend import integrate
@@ -38,6 +39,7 @@ class Target(NamedTuple):
     members: Array  #: rows of all sequences, one after the other
     first: Array  #: (S + 1,) where each sequence begins in ``members``
     gamma: bool
+    memory: bool
     power: float  #: of the gap prior where it has no alpha
     per_gap: float
     floor: float
@@ -57,6 +59,7 @@ def make_target(problem: Problem) -> Target:
         members=np.concatenate([np.empty(0, np.int64), *sequences]).astype(np.int64),
         first=np.concatenate([[0], np.cumsum([len(rows) for rows in sequences])]).astype(np.int64),
         gamma=problem.gaps == "gamma",
+        memory=problem.memory,
         power=plain.power,
         per_gap=plain.per_gap,
         floor=problem.floor,
@@ -96,7 +99,7 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
         if rows.measured[r]:
             d_phi[P - 1] += 2.0 * out[p, 1] * y_var[p]
     for b in range(len(target.factors)):
-        if 2 * b + 1 < P - 3:
+        if 2 * b + 1 < P - 4:
             d_phi[2 * b] += d_blocks[b, 0]
             d_phi[2 * b + 1] += 2.0 * d_blocks[b, 1]
     return value - 0.5 * log_det
@@ -124,14 +127,22 @@ def dates(target, tau, phi, d_tau, d_phi):
 
 @njit(**FAST)
 def spacing(target, tau, phi, d_tau, d_phi):
-    """log p(gaps | alpha) over all sequences; gradients are added."""
+    """log p(gaps | alpha) over all sequences; gradients are added, but with memory, where there are none."""
     rows, value, P = target.rows, 0.0, len(phi)
     alpha = 1.0 + math.exp(phi[P - 3])
+    if target.memory:
+        remember(rows, math.exp(phi[P - 4]))
     for s in range(len(target.first) - 1):
         members = target.members[target.first[s] : target.first[s + 1]]
         gaps = members[:-1]
         power = alpha if target.gamma else 1.0 + target.power
         span = (alpha if target.gamma else target.per_gap) * rows.gaps[s]
+        if target.memory:
+            value += log_density_with_memory(
+                tau[members], rows.unit[gaps], rows.least[gaps], rows.regular[gaps], rows.carry[gaps],
+                power, span, target.floor,
+            )  # fmt: skip
+            continue
         part, d_own, d_alpha = gap_log_density(
             tau[members], rows.unit[gaps], rows.least[gaps], rows.regular[gaps], power, span, target.floor
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shown import boxes, groups, placed, thinning, time_range
+from ..shown import boxes, groups, size_of, thinning, time_range
 from .answer import row_name, when
 from .content import Content
 from .methods import meaning
@@ -238,21 +238,21 @@ def _bands(at: Any, mean: Any, sd: Any, low: Any, high: Any) -> list[Trace]:
 def _boxes(content: Content) -> list[Trace]:
     """Two traces a group: the boxes, and a point in each that tells what it is."""
     record = content.posterior.record
-    traces, t = [], placed(content.posterior)[0]
+    traces, drawn = [], boxes(content.posterior)
     for group, colour in zip(groups(record, content.rows), GROUPS, strict=False):
-        left, right, low, high = boxes(content.posterior, group.rows)
+        left, right, low, high = (side[group.rows] for side in drawn[2:])
         gap = np.full(len(left), np.nan)
         x = np.stack([left, right, right, left, left, gap], 1).ravel()
         y = np.stack([low, low, high, high, low, gap], 1).ravel()
         look = {"fill": "toself", "fillcolor": f"{colour}-fill", "line": {"color": colour, "width": 0.6}}
-        name = safe(f"{group.name} ± 2 sd")
+        name = safe(f"{group.name} {size_of(content.posterior)}")
         traces.append(_line(x, y, name=name, legendgroup=group.name, hoverinfo="skip", opacity=0.7, **look))
         said = [_told(content, int(row)) for row in group.rows]
         marker = {"color": colour, "size": 3, "opacity": 0.7}
         if record.limit is not None and record.limit[group.rows].any():  # limits point to where the curve is
             up = bool(record.limit[group.rows[0]] > 0)
             marker |= {"size": 9, "symbol": "triangle-up-open" if up else "triangle-down-open"}
-        points = _points(t[group.rows], record.y[group.rows], said, marker=marker, showlegend=False)
+        points = _points(drawn.t[group.rows], drawn.y[group.rows], said, marker=marker, showlegend=False)
         traces.append(points | {"legendgroup": group.name})
     return traces
 

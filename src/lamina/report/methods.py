@@ -19,6 +19,8 @@ REFERENCES = {
     "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, 667–718.",
     "McHutchon": "McHutchon, A. & Rasmussen, C. E. (2011). Gaussian process training with input noise. Advances in "
     "Neural Information Processing Systems 24, 1341–1349.",
+    "Blaauw": "Blaauw, M. & Christen, J. A. (2011). Flexible paleoclimate age-depth models using an autoregressive "
+    "gamma process. Bayesian Analysis 6, 457–474.",
     "Gershman": "Gershman, S., Hoffman, M. & Blei, D. (2012). Nonparametric variational inference. Proceedings of the "
     "29th International Conference on Machine Learning.",
     "Andrieu": "Andrieu, C., Doucet, A. & Holenstein, R. (2010). Particle Markov chain Monte Carlo methods. Journal of "
@@ -57,7 +59,8 @@ def references(content: Content) -> list[str]:
     """What a paper with this fit should cite, in the order of the alphabet."""
     if content.facts["method"] == "ensemble":
         return sorted(REFERENCES[name] for name in ("Rasmussen", "Vehtari", _ages(content)[1]))
-    return sorted(REFERENCES[name] for name in _CITED[content.facts["method"]])
+    cited = [*_CITED[content.facts["method"]], *(["Blaauw"] if content.posterior.problem.memory else [])]
+    return sorted(REFERENCES[name] for name in cited)
 
 
 def paragraph(content: Content, version: str, seed: int | None) -> list[str]:
@@ -80,7 +83,12 @@ def call(content: Content, seed: int | None) -> str:
     method = content.facts["method"]
     if method == "ensemble":
         return f'lamina.fit(record, method="ensemble", {kernel}{_ages(content)[0]}=..., seed={seed or 0})'
-    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.gaps}", seed={seed or 0})'
+    rest = "".join(
+        f"{name}={value!r}, "
+        for name, value in (("outliers", problem.outliers), ("offsets", problem.offsets), ("memory", problem.memory))
+        if value
+    )
+    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.gaps}", {rest}seed={seed or 0})'
 
 
 def _ages(content: Content) -> tuple[str, str]:
@@ -157,6 +165,11 @@ def _inputs(content: Content) -> list[str]:
     ]
     if sequences:
         text.append(f"The spacing of the inputs had {prior}.")
+    if problem.memory:
+        text.append(
+            "The pace of a gap lasted into the next, as in the models of Blaauw & Christen (2011): it was that "
+            "of the gap before it times exp(-distance / memory), and for the rest new, as the prior says."
+        )
     text.extend(cores.methods(content))
     scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
     if scaled:
@@ -175,8 +188,8 @@ def _parameters(content: Content) -> list[str]:
         priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
     fixed = [
         f"{meaning(content, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
-        for i, name in enumerate(problem.names[: problem.n_kernel])
-        if not problem.free[i]
+        for i, name in enumerate(problem.names[:-2])
+        if not problem.free[i] and (i < problem.n_kernel or (name == "memory" and problem.memory))
     ]
     text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
     return [*text, f"Kept fixed: {listed(fixed)}."] if fixed else text

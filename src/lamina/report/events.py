@@ -1,0 +1,42 @@
+"""Events in words: when a level was first exceeded, and the extremes of the curve."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..axes import describe
+from ..record import Record
+from .words import plain, probability, ranged
+
+
+class Event(NamedTuple):
+    """One line of ``lamina.functionals.events``."""
+
+    what: str  #: "curve first above 0.3 m"
+    quantity: str  #: "time (CE)"
+    median: str
+    between: str  #: 95 % of the probability
+    ever: str  #: probability that the level was exceeded at all
+    from_start: str  #: and from the beginning
+
+
+def in_words(record: Record, one: dict[str, Any]) -> Event:
+    """A line of the table of events."""
+    axes = describe(record)
+    factor, unit = (abs(axes.rate_factor), axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
+    what = f"{one['event']} of the {one['of']}"
+    if one["event"] == "first above":
+        what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()
+    k, told = (1.0, record.t_unit) if one["quantity"] == "time" else (factor, unit)
+    median, between = "–", "–"
+    if one["mean"] == one["mean"]:
+        median, between = ranged(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
+    quantity = f"{one['quantity']} ({told})" if told else one["quantity"]
+    return Event(what, quantity, median, between, probability(one["p"]), probability(one["p_start"]))
+
+
+def line(record: Record, one: dict[str, Any]) -> str:
+    """The same as one line of text."""
+    event = in_words(record, one)
+    ever = f", ever: {event.ever}" if one["event"] == "first above" else ""
+    return f"{event.what}, {event.quantity}: median {event.median} (95 %: {event.between}){ever}"
