@@ -8,6 +8,7 @@ of them takes a core to be is told in its docstring; whatever prior it wants is 
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import os
 import sys
@@ -160,8 +161,19 @@ def by_chain(draws: np.ndarray, chains: int) -> np.ndarray:
 TOOLS = {"scikit-learn": scikit_learn, "gpax": gpax, "PaleoSTeHM": paleostehm, "StratMC": stratmc}
 
 
+#: What a tool imports, before the clock starts.
+IMPORTS = {
+    "scikit-learn": ("sklearn.gaussian_process",),
+    "gpax": ("gpax",),
+    "PaleoSTeHM": ("PSTHM", "pyro", "torch"),
+    "StratMC": ("pandas", "stratmc.inference", "stratmc.model"),
+}
+
+
 def main() -> None:
     name, core, found, chains, length = sys.argv[1:]
+    for module in IMPORTS[name]:
+        importlib.import_module(module)
     began = time.perf_counter()
     answer = TOOLS[name](dict(np.load(core)), int(chains), int(length))
     seconds = time.perf_counter() - began

@@ -63,6 +63,7 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"method": "gp", "fixed": {"alpha": 2.0}}, lamina.MethodError, "no unknown parameter 'alpha'"),
         ({"memory": 3.0}, lamina.MethodError, "memory is True or False, got 3.0; its prior goes into priors="),
         ({"memory": True, "gaps": "uniform"}, lamina.MethodError, 'memory between gaps needs gaps="gamma"'),
+        ({"memory": np.ones(2)}, lamina.MethodError, "memory is True or False"),
         ({"memory": True, "method": "nuts"}, lamina.MethodError, 'method="nuts" has no memory between gaps'),
         ({"priors": {"memory": (3.0, 2.0)}}, lamina.MethodError, "no unknown parameter 'memory'"),
     ],
@@ -331,8 +332,25 @@ def test_every_method_is_known_by_its_name():
 def test_a_known_memory_that_exact_inputs_contradict_is_refused():
     """A pace that falls a hundredfold at once, where it should last for a hundred rows."""
     record = lamina.Record(t=[0.0, 50.0, 100.0, 101.0, 102.0, 103.0], t_sd=0.0, y=np.arange(6.0), y_sd=0.1)
-    with pytest.raises(lamina.MethodError, match="memory is longer than exact inputs allow"):
+    with pytest.raises(lamina.MethodError, match="memory cannot be as long as it is said to be"):
         lamina.fit(record, memory=True, fixed={"memory": 100.0}, **QUICK)
+
+
+def test_a_known_memory_begins_at_an_even_pace_between_exact_inputs():
+    """Where the dates, pushed on one after the other, would pass the last row."""
+    record = lamina.Record(t=[0, 90, 92, 94, 96, 100], t_sd=[0, 9, 9, 9, 9, 0], y=np.arange(6.0), y_sd=1.0)
+    found = fits.quietly(record, memory=True, fixed={"memory": 10.0}, **QUICK)
+    pace = np.diff(found.tau, axis=1)
+    assert (pace[:, 1:] > np.exp(-0.1) * pace[:, :-1]).all()
+
+
+@pytest.mark.parametrize("engine", ["markov", "dense"])
+def test_a_fit_with_memory_goes_on_from_its_checkpoint(engine):
+    options = {"memory": True, "engine": engine, "chains": 2, "warmup": 20, "seed": 1}
+    first = fits.quietly(fits.record(), max_sweeps=20, **options)
+    second = fits.quietly(fits.record(), max_sweeps=20, checkpoint=first.checkpoint, **options)
+    whole = fits.quietly(fits.record(), max_sweeps=40, **options)
+    np.testing.assert_array_equal(second.tau, whole.tau)
 
 
 def test_a_known_memory_finds_its_way_from_uneven_dates():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lamina
-from lamina.grid import default_times, input_means
+from lamina.grid import default_times
 from lamina.methods.draws import Draws
 from lamina.posterior import Posterior
 from lamina.problem import pose
@@ -28,7 +28,7 @@ def at_inputs(t, t_sd=0.1) -> Posterior:
 def test_times_are_round_even_few_enough_and_hold_all_inputs(first, span, n):
     posterior = at_inputs([first, first + span])
     times = default_times(posterior, n)
-    centre = input_means(posterior)
+    centre = posterior.input_means
     assert n / 4 < len(times) <= n
     assert times[0] < centre.min()
     assert times[-1] > centre.max()

@@ -172,8 +172,11 @@ def test_errors_after_merging_name_the_rows_of_the_table():
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_limits_on_one_side_alone_are_refused(side):
     every = record(limit=[side] * 4)
-    with pytest.raises(RecordError, match=r"limits bound the curve from (below|above) only"):
+    with pytest.raises(RecordError, match="limits alone cannot hold a level that may have any value"):
         pose(every, Matern32())
     pose(every, Matern32(), mean="zero")
     pose(record(limit=[side] * 3 + [None]), Matern32())
-    pose(record(limit=["above", "below", "above", "above"]), Matern32())
+    both = record(limit=["above", "below", "above", "above"])
+    pose(both, Matern32())
+    with pytest.raises(RecordError, match="cannot hold a level and a rate"):
+        pose(both, Matern32(), mean="linear")

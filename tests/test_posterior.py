@@ -388,3 +388,20 @@ def test_arviz_gets_the_draws_by_chain(method):
     assert data["tau"].shape == (chains, len(found.tau) // chains, 10)
     assert data["tau"].dims == ("chain", "draw", "row")
     np.testing.assert_array_equal(data["length"].to_numpy().ravel(), found.theta["length"])
+
+
+def test_inputs_are_told_from_all_sweeps_however_few_draws_are_kept(tmp_path):
+    """The same sweeps, of which one fit keeps all and the other a few."""
+    options = {"chains": 2, "max_sweeps": 500, "warmup": 100, "seed": 3}
+    every, few = (fits.quietly(fits.record(), draws=n, **options) for n in (1000, 20))
+    assert (len(every.tau), len(few.tau)) == (1000, 20)
+    assert every.draws.moments is None
+    expected, found = every.inputs(), few.inputs()
+    np.testing.assert_allclose(found[["mean", "sd"]], expected[["mean", "sd"]], rtol=1e-9)
+    wide = expected["q97.5"] - expected["q2.5"]
+    assert ((found["q50"] - expected["q50"]).abs() < 0.25 * wide).all()
+    few.save(tmp_path / "few.nc")
+    pd.testing.assert_frame_equal(lamina.load(tmp_path / "few.nc").inputs(), found)
+    going_on = fits.quietly(fits.record(), draws=20, checkpoint=few.checkpoint, **options)
+    longer = fits.quietly(fits.record(), draws=20, **options | {"max_sweeps": 1000})
+    pd.testing.assert_frame_equal(going_on.inputs(), longer.inputs())

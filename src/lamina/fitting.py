@@ -135,7 +135,7 @@ def prepare(
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     kernel = Matern32() if kernel is None else kernel
-    if memory and method != "mcmc":
+    if memory is not False and method != "mcmc":
         raise MethodError(f'method="{method}" has no memory between gaps. Use method="mcmc".')
     learns = method in USE_ORDER
     problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, learns, engine, outliers, offsets, memory)

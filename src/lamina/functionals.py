@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from .axes import describe
 from .columns import numbers
 from .errors import MethodError, RecordError
-from .grid import input_means
 from .intervals import checked, interval_name, interval_rates
 from .mixtures import LEVELS, QUANTILES
 
@@ -161,7 +160,7 @@ def _drawn(
     if of not in ("curve", "rate"):
         raise MethodError(f"of must be 'curve' or 'rate', got {of!r}.")
     if between is None:
-        centre = input_means(posterior)
+        centre = posterior.input_means
         between = (float(centre.min()), float(centre.max()))
     ((low, high),) = checked([between])
     sign = describe(posterior.record).time_sign

@@ -20,11 +20,6 @@ MARGIN = 0.01
 FEWEST = 10
 
 
-def input_means(posterior: Posterior) -> Array:
-    """Posterior mean of each input, shape (N,), in the record's own scale."""
-    return posterior.problem.to_user(posterior.draws.weight @ posterior.draws.tau)[posterior.problem.layer]
-
-
 def default_times(posterior: Posterior, n: int = 400) -> Array:
     """Evenly spaced round times, increasing, over the posterior inputs and a little beyond; at most n of them.
 
@@ -32,7 +27,7 @@ def default_times(posterior: Posterior, n: int = 400) -> Array:
     """
     if not (isinstance(n, int | np.integer) and n >= FEWEST):
         raise MethodError(f"n must be a whole number of at least {FEWEST}, got {n!r}.")
-    centre = input_means(posterior)
+    centre = posterior.input_means
     low, high = float(centre.min()), float(centre.max())
     margin = MARGIN * (high - low) or 2.0 * float(posterior.problem.scale.max()) or 1.0
     low, high = low - margin, high + margin

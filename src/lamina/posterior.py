@@ -141,6 +141,29 @@ class Posterior:
         table.insert(0, "term", [("level", "rate")[k] for k in kinds])
         return table
 
+    def input_moments(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Draws of the inputs of some rows, shape (S, len(rows)), their means and their standard deviations.
+
+        Where a sampler has summed up more draws than it kept, mean and sd are those of all of them, and the draws that
+        were kept are moved and scaled to have them, too.
+        """
+        layer, weight = self.problem.layer[rows], self.draws.weight
+        tau = self.draws.tau[:, layer].astype(float)
+        mean = weight @ tau
+        sd = np.sqrt(weight @ (tau - mean) ** 2)
+        if self.draws.moments is not None:
+            all_mean, all_sd = self.draws.moments[:, layer]
+            tau = all_mean + np.divide(all_sd, sd, out=np.ones_like(sd), where=sd > 0.0) * (tau - mean)
+            mean, sd = all_mean, all_sd
+        return self.problem.to_user(tau), self.problem.to_user(mean), sd
+
+    @property
+    def input_means(self) -> Array:
+        """The mean of each input, shape (N,)."""
+        moments = self.draws.moments
+        mean = self.draws.weight @ self.draws.tau if moments is None else moments[0]
+        return self.problem.to_user(mean)[self.problem.layer]
+
     def inputs(self) -> pd.DataFrame:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
 
@@ -152,11 +175,9 @@ class Posterior:
         found = np.empty((len(self.record), 2 + len(LEVELS)))
         for first in range(0, len(found), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            rows, weight = self.problem.layer[part], self.draws.weight
-            tau = self.problem.to_user(self.draws.tau[:, rows].astype(float))
-            mean = weight @ tau
-            found[part, 0], found[part, 1] = mean, np.sqrt(weight @ (tau - mean) ** 2)
-            found[part, 2:] = weighted_quantiles(tau, weight).T
+            tau, mean, sd = self.input_moments(np.arange(len(self.record))[part])
+            found[part, 0], found[part, 1] = mean, sd
+            found[part, 2:] = weighted_quantiles(tau, self.draws.weight).T
         if self.as_measured:
             found[:, 1] = self.record.t_sd
             found[:, 2:] = found[:, :1] + self.record.t_sd[:, None] * ndtri(LEVELS)
@@ -323,7 +344,7 @@ class Posterior:
             )
 
     def _conflicts(self) -> list[int]:
-        mean = self.problem.to_user(self.draws.weight @ self.draws.tau)[self.problem.layer]
+        mean = self.input_means
         uncertain = self.record.dated & ~self.record.exact
         shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
         return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]

@@ -31,7 +31,7 @@ Array = np.ndarray
 #: Default priors: (median, factor), a log-normal whose logarithm has standard deviation log(factor).
 ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
 SCALE_FACTOR = 2.0
-#: Of the memory between gaps: half of the pace lasts from one gap to the next.
+#: Of the memory between gaps: half of the pace lasts from one date to the next.
 HALF, MEMORY_FACTOR = math.log(2.0), 3.0
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 
@@ -236,7 +236,7 @@ def pose(
         scale=scale,
         outliers=outliers,
         offsets=offsets,
-        memory=memory,
+        memory=bool(memory),
     )
 
 
@@ -249,10 +249,12 @@ def _has_memory(record: Record, gaps: str, memory: bool) -> bool:
 
 
 def _usual_step(record: Record) -> float:
-    """From layer to layer, in depth, or 1 without depths."""
-    if record.depth is None:
+    """From date to date, in depth, or 1 without depths."""
+    depth = record.depth
+    if depth is None:
         return 1.0
-    steps = np.concatenate([np.empty(0), *(np.abs(np.diff(record.depth[rows])) for _, rows in record.sequences)])
+    dated = [rows[record.dated[rows]] for _, rows in record.sequences]
+    steps = np.concatenate([np.empty(0), *(np.abs(np.diff(depth[rows])) for rows in dated)])
     return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 1.0
 
 
@@ -300,16 +302,19 @@ def _check_trend(kernel: Kernel, t: Array) -> None:
 
 
 def _check_limits(record: Record, kernel: Kernel) -> None:
-    """Limits on one side do not hold a level, or a rate, that may have any value."""
+    """Limits on one side do not hold a level that may have any value, and none at all need hold a rate."""
     if record.limit is None or not record.limit.any():
         return
     flat = sum(not math.isfinite(term.sd) for term in kernel.trend)
     sides = set(record.limit[record.limit != 0].tolist())
-    if len(sides) == 1 and np.count_nonzero(record.measured & (record.limit == 0)) < flat:
-        side = "below" if sides == {1} else "above"
+    if (len(sides) == 1 or flat > 1) and np.count_nonzero(record.measured & (record.limit == 0)) < flat:
+        what, give = (
+            ("level", "a measured value, a limit on the other side,")
+            if flat == 1
+            else ("level and a rate", "two measured values")
+        )
         raise RecordError(
-            f"limits bound the curve from {side} only, and too few values say where it is: give at least {flat} "
-            f"measured {'value' if flat == 1 else 'values'}, a limit on the other side, or a kernel whose trend terms "
+            f"limits alone cannot hold a {what} that may have any value: give {give} or a kernel whose trend terms "
             "have a finite sd."
         )
 
@@ -350,7 +355,8 @@ def _default_priors(record: Record, t: Array, kernel: Kernel) -> tuple[Array, Ar
 
     length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
-    among the kernels, but 1 for the further factors of a product; memory: so that half lasts over the usual step.
+    among the kernels, but 1 for the further factors of a product; memory: so that half lasts from one
+    date to the next.
     """
     span = float(np.ptp(t)) or float(record.t_sd[record.dated].max()) or 1.0
     spread = _spread(record)

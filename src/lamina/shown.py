@@ -154,10 +154,8 @@ def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
     """
     import pandas as pd
 
-    record, weight = posterior.record, posterior.draws.weight
-    tau = posterior.problem.to_user(posterior.draws.tau[:, posterior.problem.layer[rows]].astype(float))
-    mean = weight @ tau
-    sd = np.sqrt(weight @ (tau - mean) ** 2)
+    record = posterior.record
+    _, mean, sd = posterior.input_moments(rows)
     if posterior.as_measured:
         sd = record.t_sd[rows]
     t, t_sd = record.t[rows], np.where(record.dated, record.t_sd, np.nan)[rows]

@@ -50,6 +50,8 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "weight": ("draw", draws.weight),
         **{name: ("row", getattr(record, name)) for name in _COLUMNS},
     }
+    if draws.moments is not None:
+        data["moments"] = (("moment", inputs), draws.moments)
     if draws.extra_var is not None:
         data["extra_var"] = (inputs, draws.extra_var)
     for name in _BESIDE:
@@ -118,7 +120,8 @@ def _restored(dataset: xr.Dataset) -> Posterior:
     # What is not learnt need not be possible: a method without gaps may have rows at one time.
     orders = facts["diagnostics"].get("method") not in ("gp", "nigp", "ensemble")
     problem = replace(pose(record, kernel, **model, learn_inputs=orders, internal=True), **numbers)
-    beside: dict[str, Any] = {name: dataset[name].to_numpy() for name in ("extra_var", *_BESIDE) if name in dataset}
+    optional = [name for name in ("extra_var", "moments", *_BESIDE) if name in dataset]
+    beside: dict[str, Any] = {name: dataset[name].to_numpy() for name in optional}
     draws = Draws(
         tau=dataset["tau"].to_numpy(),
         phi=dataset["phi"].to_numpy(),

@@ -51,6 +51,15 @@ def test_with_memory(table, tmp_path):
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out" / "run.json").read_text())["memory"] is True
     assert "memory" in lamina.load(tmp_path / "out" / "posterior.nc").theta
+    assert list(pd.read_csv(tmp_path / "out" / "theta.csv")) == ["memory", "alpha"]
+    assert "memory, depth over which the pace is forgotten" in done.output
+
+
+def test_memory_needs_no_more_than_two_dates(tmp_path):
+    (tmp_path / "core.csv").write_text("depth,14C age,14C error\n0,180,25\n140,1480,30\n")
+    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 10, "--memory")
+    assert done.exit_code in (0, 3), done.output
+    assert (tmp_path / "out" / "ages.csv").is_file()
 
 
 def test_what_was_not_found_is_written_and_marked(table, tmp_path):

@@ -76,7 +76,7 @@ def agedepth(
         raise MethodError(f"the table holds several cores ({names}): choose one with --site NAME.")
     gone = tuple(Options(**reading).hiatus or ())
     with understanding.naming_lines():
-        prepare(understanding.record, seed=seed, memory=memory)
+        prepare(understanding.record, seed=seed)
     with_layers(understanding.record, steps, gone)
     outside = _beyond(understanding.record, asked)
     folder = check_folder(out or Path(f"{table.stem}-ages"), force)
@@ -148,6 +148,7 @@ def _written(
     write_text(folder / "inputs.csv", inputs[record.dated].to_csv(index=False, float_format="%.10g"))
     if members:
         ensemble.write(posterior, folder / "ensemble.csv", members, seed)
+    write_text(folder / "theta.csv", posterior.theta.to_csv(index=False, float_format="%.6g"))
     posterior.save(folder / "posterior.nc")
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
@@ -161,6 +162,8 @@ def _written(
 
 
 def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder: Path) -> str:
+    from ..dictionary import parameter
+
     facts, record = posterior.diagnostics, posterior.record
     wide = ages["q97.5"] - ages["q2.5"]
     lines = [
@@ -168,6 +171,9 @@ def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder:
         f"95 % band: {wide.mean():.4g} {record.t_unit} wide on average, {wide.max():.4g} at most",
         f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
     ]
+    for name, values in posterior.theta.items():
+        low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))
+        lines.append(f"{name}, {parameter(record, str(name))[0]}: {middle:.3g} (95 %: {low:.3g} to {high:.3g})")
     for row in facts["conflicts"]:
         lines.append(f"in conflict with the order: the date {record.t[row]:g} ± {record.t_sd[row]:g}")
     return "\n".join([*lines, "", f"Figure: {folder / 'age-depth.png'}", f"Ages: {folder / 'ages.csv'}"])

@@ -23,7 +23,10 @@ Out = Annotated[
 Methods = Annotated[str, typer.Option("--methods", help="Separated by commas.", rich_help_panel=given.MODEL)]
 
 
-@given.bundled(reading=given.READ, fitting=given.FIT)
+@given.bundled(
+    reading=given.READ,
+    fitting={name: one for name, one in given.FIT.items() if name not in ("outliers", "memory")},  # only mcmc has them
+)
 def compare(
     table: given.Table,
     fitting: dict[str, Any],

@@ -71,7 +71,7 @@ def spread(rows, tau, power, old_carry, run, skip, trial):
 
     Exact rows stay, and so do gaps of their own kind, the ends of sequences and every ``run``-th row from ``skip`` on;
     between those, new gaps are scaled to the room there is. Writes the new inputs into trial (N,) and returns the
-    log-Jacobian.
+    log-Jacobian, or -inf where that is beyond the range of numbers.
     """
     trial[:] = tau
     log_jacobian = 0.0
@@ -89,24 +89,41 @@ def spread(rows, tau, power, old_carry, run, skip, trial):
                 now = pace(rows, tau, stop)
                 was, will = (old_carry[stop], rows.carry[stop]) if n > 0 else (0.0, 0.0)
                 new = new_in(now, x, was)
-                raised = new**power
-                x, y = now, will * y + (1.0 - will) * raised
-                log_jacobian += math.log(raised / new * (1.0 - will) / (1.0 - was))
+                if not new > 0.0:
+                    return -math.inf
+                log_new = math.log(new)
+                x, y = now, will * y + (1.0 - will) * math.exp(power * log_new)
+                log_jacobian += (power - 1.0) * log_new
+                if will + was > 0.0:
+                    log_jacobian += math.log((1.0 - will) / (1.0 - was))
                 room += rows.unit[stop] * x
                 taken += rows.unit[stop] * y
                 n += 1
                 count += 1
                 stop = rows.after[stop]
+                trial[stop] = y  # until it is known by how much to scale it
                 if rows.after[stop] < 0 or not rows.regular[stop] or rows.t_var[stop] == 0.0 or count % run == 0:
                     break
+            if not 0.0 < taken < math.inf:
+                return -math.inf
             log_jacobian += (n - 1) * math.log(power) - n * math.log(taken / room)
-            place, x, y, r = tau[start], 0.0, 0.0, start
-            for k in range(n - 1):
-                now = pace(rows, tau, r)
-                was, will = (old_carry[r], rows.carry[r]) if k > 0 else (0.0, 0.0)
-                x, y = now, will * y + (1.0 - will) * new_in(now, x, was) ** power
-                place += rows.least[r] + rows.unit[r] * y * room / taken
-                r = rows.after[r]
-                trial[r] = place
+            place, r = tau[start], start
+            for _ in range(n - 1):
+                right = rows.after[r]
+                place += rows.least[r] + rows.unit[r] * trial[right] * room / taken
+                trial[right] = place
+                r = right
+            trial[stop] = tau[stop]
             start = stop
     return log_jacobian
+
+
+@njit(**FAST)
+def sort_again(order, time):
+    """Put rows (N,), nearly in the order of their times (N,), in order: each moves back past those that are later."""
+    for p in range(1, len(order)):
+        r, q = order[p], p
+        while q > 0 and time[order[q - 1]] > time[r]:
+            order[q] = order[q - 1]
+            q -= 1
+        order[q] = r

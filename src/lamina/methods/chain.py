@@ -25,17 +25,14 @@ from ..rows import Rows, in_time_order, log_date, remember
 from ..stack import FAST, INLINE, unowned
 from ..statespace import blocks_at
 from ..trend import draw, integrate
-from .alpha import log_share, log_spacing, spread, sum_gaps
+from .alpha import log_share, log_spacing, sort_again, spread, sum_gaps
 from .metropolis import JOINT_TARGET, TARGET, accept
 from .sweep import Tuning, Work, sweep
 
-#: Tries of alpha and t_scale a round.
+#: Tries of alpha, memory and t_scale a round.
 CHEAP_MOVES = 4
 #: Tries of ``spread`` a round.
 SPREAD_MOVES = 2
-#: In records of more rows than this, one row in so many stays, as a move of all gaps between the ends of a sequence
-#: would never be accepted, and there are twice as many tries.
-SPREAD_ROWS, SPREAD_RUN = 1000, 8
 #: Gaps that are stretched a round under a linear trend.
 GAP_MOVES = 30
 
@@ -51,6 +48,7 @@ class Model(NamedTuple):
     alpha_free: bool
     memory: bool
     memory_free: bool
+    run: int  #: one row in so many stays when alpha or memory moves together with the gaps
     t_scale_free: bool
     gap_power: float  #: of the gap prior, where alpha is not part of it
     gap_span: float
@@ -62,7 +60,7 @@ class Model(NamedTuple):
 class State(NamedTuple):
     """Where a chain is, and how it proposes."""
 
-    rows: Rows  #: own arrays for what changes: the order within blocks, shift and factor
+    rows: Rows  #: own arrays for what changes: the order within blocks, shift, factor and carry
     tau: np.ndarray  #: (N,)
     order: np.ndarray  #: (N,) rows by time
     phi: np.ndarray  #: (P,)
@@ -80,8 +78,11 @@ class State(NamedTuple):
     y_var: np.ndarray  #: (N,)
     time: np.ndarray  #: (N,)
     trial: np.ndarray  #: (N,) proposed inputs
+    trial_order: np.ndarray  #: (N,) and their order
     sums: np.ndarray  #: (2, S, 2) of the gaps, now and as proposed
     carry: np.ndarray  #: (N,) as it was before a proposal
+    moments: np.ndarray  #: (3, N) of all sweeps after warm-up: a place near tau, sums of tau less it and of the squares
+    seen: np.ndarray  #: (1,) how many these are
 
 
 @njit(**INLINE)
@@ -172,8 +173,8 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, i, step, rate,
     now, then = state.sums[0], state.sums[1]
     dates = _log_dates(rows, state.tau, t_scale)
     sum_gaps(rows, model.floor, state.tau, now)
-    run = N if N <= SPREAD_ROWS else SPREAD_RUN
-    for _ in range(SPREAD_MOVES if run == N else 2 * SPREAD_MOVES):
+    run = min(model.run, N)
+    for _ in range(SPREAD_MOVES):
         proposal[i] = state.phi[i] + state.steps[step] * rng.standard_normal()
         state.carry[:] = rows.carry
         share = log_share(rows)
@@ -181,21 +182,22 @@ def _move_spread(blocks, dims, columns, rows, model, state, here, i, step, rate,
             remember(rows, math.exp(proposal[i]))
         power = math.sqrt((1.0 + math.exp(state.phi[a])) / (1.0 + math.exp(proposal[a])))
         skip = 0 if run == N else int(run * rng.random())
-        ratio = spread(rows, state.tau, power, state.carry, run, skip, state.trial)
-        new_dates = _log_dates(rows, state.trial, t_scale)
-        sum_gaps(rows, model.floor, state.trial, then)
-        ratio += new_dates - dates
-        ratio += log_spacing(rows, proposal[a], then) - log_spacing(rows, state.phi[a], now)
-        ratio += share - log_share(rows)
-        ratio += _log_normal(model, proposal, i) - _log_normal(model, state.phi, i)
-        accepted = 0.0
+        ratio, new_dates, accepted = spread(rows, state.tau, power, state.carry, run, skip, state.trial), 0.0, 0.0
         if ratio > -math.inf:
-            order = np.argsort(state.trial)
-            there = collapsed(blocks, dims, columns, rows, model, state, state.trial, order, proposal)
+            new_dates = _log_dates(rows, state.trial, t_scale)
+            sum_gaps(rows, model.floor, state.trial, then)
+            ratio += new_dates - dates
+            ratio += log_spacing(rows, proposal[a], then) - log_spacing(rows, state.phi[a], now)
+            ratio += share - log_share(rows)
+            ratio += _log_normal(model, proposal, i) - _log_normal(model, state.phi, i)
+        if ratio > -math.inf:
+            state.trial_order[:] = state.order
+            sort_again(state.trial_order, state.trial)
+            there = collapsed(blocks, dims, columns, rows, model, state, state.trial, state.trial_order, proposal)
             if accept(rng, ratio + there[0] - here[0]):
                 accepted, here, dates = 1.0, there, new_dates
                 state.tau[:] = state.trial
-                state.order[:] = order
+                state.order[:] = state.trial_order
                 state.phi[i] = proposal[i]
                 now[:] = then
         if accepted == 0.0:
@@ -340,6 +342,18 @@ def _move_t_scale(rows, model, state, rate, rng):
             state.steps[2] *= math.exp(rate * (accepted - TARGET))
 
 
+@njit(**FAST)
+def _note_moments(state):
+    """Add the inputs as they are now to the sums over all sweeps."""
+    if state.seen[0] == 0:
+        state.moments[0] = state.tau
+    state.seen[0] += 1
+    for r in range(len(state.tau)):
+        off = state.tau[r] - state.moments[0, r]
+        state.moments[1, r] += off
+        state.moments[2, r] += off * off
+
+
 @njit(nogil=True, cache=True, **FAST)
 def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adapt, rng, taus, phis, shifts, factors):
     """Run a chain for ``rounds`` rounds, keeping every ``thin``-th in taus (n, N) and phis (n, P).
@@ -384,6 +398,8 @@ def advance(blocks, dims, columns, both, model, state, rounds, thin, moves, adap
             state.tuning, rate, state.work, state.tau, state.order, state.beta,
             math.exp(state.phi[P - 2]), math.exp(state.phi[P - 1]), model.outliers, way, rng,
         )  # fmt: skip
+        if not adapt:
+            _note_moments(state)
         if (k + 1) % thin == 0:
             taus[kept] = state.tau
             phis[kept] = state.phi

@@ -41,6 +41,8 @@ SECONDS_A_BATCH = 0.25
 FEWEST_WATCHED = 1000
 #: Chains are looked at when their room is half full, and so many times until it is full.
 LOOKS = 4
+#: A warm-up that is shorter than this has one part only.
+FEWEST_IN_PARTS = 200
 #: Fewer draws say nothing about convergence.
 FEWEST_DRAWS = 4
 
@@ -85,6 +87,11 @@ class Chain(ABC):
     @abstractmethod
     def forget(self) -> None:
         """Begin to learn the covariance of theta anew: earlier parts of the warm-up were still on their way."""
+
+    @property
+    def moments(self) -> tuple[Array, Array] | None:
+        """Mean and variance (N,) of the inputs over all sweeps after warm-up, where a chain sums them up."""
+        return None
 
     @property
     def whole(self) -> dict[str, Array]:
@@ -150,7 +157,7 @@ def run_until_agreed(
     interrupted = False
     try:
         if checkpoint is None:
-            part = (3 * warmup) // 10
+            part = (3 * warmup) // 10 if warmup >= FEWEST_IN_PARTS else 0
             for rounds in part, part, warmup - 2 * part:
                 crew.advance(rounds, adapt=True)
                 for chain in chains:
@@ -220,7 +227,7 @@ class _Crew:
     def fingerprint(self) -> str:
         """Tells one record, model and set of chains from another."""
         problem, record = self.chains[0].problem, self.chains[0].problem.record
-        told: list[Any] = [repr(problem.kernel), problem.gaps, problem.engine, problem.outliers]
+        told: list[Any] = [repr(problem.kernel), problem.gaps, problem.engine, problem.outliers, problem.memory]
         told += [len(self.chains), self.chains[0].room]
         numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.free, problem.start]
         numbers += [problem.prior_mean, problem.prior_sd, *problem.rows, problem.design.prior]
@@ -332,4 +339,14 @@ def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
         diagnostics["ess_theta"] = dict(zip(names, crew.ess[inputs:].tolist(), strict=True))
     agreed = diagnostics["converged"]
     checkpoint = None if agreed or kept == 0 else crew.checkpoint()
-    return Draws.equal(**found, chains=len(chains), diagnostics=diagnostics, checkpoint=checkpoint)
+    told: dict[str, Any] = {"moments": _moments(chains), "diagnostics": diagnostics, "checkpoint": checkpoint}
+    return Draws.equal(**found, chains=len(chains), **told)
+
+
+def _moments(chains: Sequence[Chain]) -> Array | None:
+    """Mean and sd of the inputs over all sweeps (2, N), where fewer draws are kept whole than tell of convergence."""
+    known = [chain.moments for chain in chains]
+    if chains[0].room.whole == chains[0].room.watched or any(one is None for one in known):
+        return None
+    means, variances = np.array(known).swapaxes(0, 1)
+    return np.array([means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))])

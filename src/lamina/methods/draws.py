@@ -23,6 +23,7 @@ class Draws:
     extra_var: Array | None = None  #: (N,) output variance that a method adds (nigp)
     shift: Array | None = None  #: (S, N) what stands for the y of limits, less y
     factor: Array | None = None  #: (S, N) of the output variance, where there may be outliers
+    moments: Array | None = None  #: (2, N) mean and sd of tau, where more draws went into them than were kept
     diagnostics: dict[str, Any] = field(default_factory=dict)
     checkpoint: Checkpoint | None = None  #: where a sampler stands that has not finished
 

@@ -19,11 +19,14 @@ from .sweep import Tuning, new_work
 Array = np.ndarray
 
 #: The fields of a chain's state that a checkpoint keeps; the others are room for work.
-KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds")
+KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: And those of its rows, which change as well.
 CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular", "carry")
 #: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
 THETA_MOVES = 8
+#: In records of more rows than this, one row in so many stays when alpha moves together with the gaps: a move of all
+#: gaps between the ends of a sequence would never be accepted.
+WHOLE_ROWS, RUN = 1000, 8
 #: The limit of each chain after warm-up, unless another is given.
 MAX_SWEEPS = {"markov": 200_000, "dense": 20_000}
 
@@ -80,8 +83,11 @@ class MarkovChain(Chain):
             y_var=np.empty(n),
             time=np.empty(n),
             trial=np.empty(n),
+            trial_order=np.empty(n, dtype=np.int64),
             sums=np.empty((2, len(problem.rows.gaps), 2)),
             carry=np.empty(n),
+            moments=np.zeros((3, n)),
+            seen=np.zeros(1, dtype=np.int64),
         )
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
@@ -112,6 +118,12 @@ class MarkovChain(Chain):
         for name, here in self.snapshot().items():
             here[:] = arrays[name]
 
+    @property
+    def moments(self) -> tuple[Array, Array] | None:
+        near, first, second = self.state.moments
+        n = int(self.state.seen[0])
+        return (near + first / n, np.maximum(second / n - (first / n) ** 2, 0.0)) if n else None
+
     def forget(self) -> None:
         # In long records the posterior of theta is so narrow that any memory of the way there would swamp it.
         state = self.state
@@ -133,6 +145,7 @@ def _model(problem: Problem) -> Model:
         alpha_free=bool(free[-3]),
         memory=problem.memory,
         memory_free=bool(free[-4]),
+        run=len(problem.record) if len(problem.record) <= WHOLE_ROWS else RUN,
         t_scale_free=bool(free[-2]),
         gap_power=plain.power,
         gap_span=plain.per_gap,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..errors import MethodError
@@ -55,48 +57,47 @@ def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5
 
 
 def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Inputs (N,) and parameters (P,) that agree with each other: no gap forgets its neighbour more than it may."""
+    """Inputs (N,) and parameters (P,) that agree with each other: with memory, there is something new in every gap."""
     tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
     if not problem.memory:
         return tau, phi
     if problem.free[-4]:
         phi[-4] = min(phi[-4], _longest_memory(problem, tau) - 0.1)
         return tau, phi
-    tau = _slowed(problem, tau, float(np.exp(phi[-4])))
-    if _longest_memory(problem, tau) < phi[-4]:
-        raise MethodError(
-            "fixed: memory is longer than exact inputs allow, between which the pace falls too fast. Fix it at less, "
-            "learn it, or mark a hiatus."
-        )
-    return tau, phi
-
-
-def _paces(problem: Problem, tau: Array, row: int) -> tuple[float, float]:
-    """Of the gaps before and after a row."""
-    rows = problem.rows
-    before, after = rows.before[row], rows.after[row]
-    first = (tau[row] - tau[before] - rows.least[before]) / rows.unit[before]
-    return float(first), float((tau[after] - tau[row] - rows.least[row]) / rows.unit[row])
+    for guess in tau, _evenly_paced(problem, tau):
+        if _longest_memory(problem, guess) > phi[-4]:
+            return guess, phi
+    raise MethodError(
+        "fixed: with exact inputs between which the pace falls so fast, memory cannot be as long as it is said to be. "
+        "Fix it at less, learn it, or mark a hiatus."
+    )
 
 
 def _longest_memory(problem: Problem, tau: Array) -> float:
-    """Logarithm of the memory above which there is nothing new in some gap."""
-    longest = np.inf
-    for row in np.flatnonzero(np.isfinite(problem.rows.lag)):
-        first, second = _paces(problem, tau, int(row))
-        if second < first:
-            longest = min(longest, problem.rows.lag[row] / np.log(first / second))
-    return float(np.log(longest))
+    """Logarithm of the memory above which there is nothing new in some gap; -inf where the order is broken."""
+    rows, here = problem.rows, np.flatnonzero(np.isfinite(problem.rows.lag))
+    before, after = rows.before[here], rows.after[here]
+    first = (tau[here] - tau[before] - rows.least[before]) / rows.unit[before]
+    second = (tau[after] - tau[here] - rows.least[here]) / rows.unit[here]
+    if not (np.minimum(first, second) > 0.0).all():
+        return -np.inf
+    falls = second < first
+    return float(np.log(np.min(rows.lag[here][falls] / np.log(first / second)[falls], initial=np.inf)))
 
 
-def _slowed(problem: Problem, tau: Array, memory: float) -> Array:
-    """Inputs with gaps made longer, one after the other, where the pace would fall faster than this memory allows."""
+def _evenly_paced(problem: Problem, tau: Array) -> Array:
+    """Inputs whose gaps have one pace between exact rows, the ends of sequences and gaps of their own kind."""
     tau, rows = tau.copy(), problem.rows
     for _, members in problem.record.sequences:
-        for row in members[1:-1]:
-            first, second = _paces(problem, tau, int(row))
-            least = np.exp(-0.9 * rows.lag[row] / memory) * first
-            right = rows.after[row]
-            if second < least and not problem.record.exact[right]:
-                tau[right] = tau[row] + rows.least[row] + rows.unit[row] * least
+        fixed = problem.record.exact[members]
+        fixed[[0, -1]] = True
+        breaks = ~rows.regular[members[:-1]]
+        fixed[:-1] |= breaks
+        fixed[1:] |= breaks
+        ends = np.flatnonzero(fixed)
+        for start, stop in pairwise(ends):
+            run = members[start:stop]
+            room = tau[members[stop]] - tau[run[0]] - rows.least[run].sum()
+            gaps = rows.least[run] + room * rows.unit[run] / rows.unit[run].sum()
+            tau[run[1:]] = tau[run[0]] + np.cumsum(gaps)[:-1]
     return tau

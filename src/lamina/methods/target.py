@@ -50,7 +50,7 @@ def make_target(problem: Problem) -> Target:
     sequences = [rows for _, rows in problem.record.sequences]
     plain = problem.gap_prior(problem.start)
     return Target(
-        rows=problem.rows,
+        rows=problem.rows._replace(carry=problem.rows.carry.copy()),  # it changes with memory
         factors=problem.factors,
         trend_prior=problem.design.prior,
         prior_mean=problem.prior_mean,

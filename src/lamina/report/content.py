@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import functionals
 from ..axes import Axes, describe
-from ..grid import default_times, input_means
+from ..grid import default_times
 from ..intervals import interval_rates
 from ..mixtures import weighted_quantiles
 from ..residuals import residuals
@@ -104,7 +104,7 @@ def compute(
     n = len(posterior.record)
     rows = drawn_rows(posterior.record, MOST_ROWS)
     draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
-    centre = input_means(posterior)
+    centre = posterior.input_means
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
     if interval_table is None:
         rates = interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)

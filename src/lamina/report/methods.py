@@ -178,6 +178,13 @@ def _inputs(content: Content) -> list[str]:
     return text
 
 
+def _plays_a_part(content: Content, name: str) -> bool:
+    """Whether the model has this parameter, known or not."""
+    problem = content.posterior.problem
+    gaps = problem.gaps == "gamma" and content.facts["method"] in ("mcmc", "nuts", "npv")
+    return {"memory": problem.memory, "alpha": gaps and bool((problem.rows.gaps > 0).any())}.get(name, True)
+
+
 def _parameters(content: Content) -> list[str]:
     problem = content.posterior.problem
     priors = []
@@ -189,7 +196,7 @@ def _parameters(content: Content) -> list[str]:
     fixed = [
         f"{meaning(content, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
         for i, name in enumerate(problem.names[:-2])
-        if not problem.free[i] and (i < problem.n_kernel or (name == "memory" and problem.memory))
+        if not problem.free[i] and _plays_a_part(content, name)
     ]
     text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
     return [*text, f"Kept fixed: {listed(fixed)}."] if fixed else text

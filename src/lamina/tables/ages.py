@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .bacon import from_bacon
 from .grid import Grid, read_grid
 from .headers import parse
 from .options import Options
@@ -23,7 +24,7 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Unde
     Raises TableError, with one message, if the table cannot be used, or has no depths.
     """
     options = replace(options or Options(), y=_NOTHING, y_sd="1")
-    grid = _with_nothing(read_grid(Path(path), options), options)
+    grid = _with_nothing(from_bacon(read_grid(Path(path), options), options), options)
     found = understand(grid, options)
     if found.record.depth is None:
         raise problem(

@@ -25,8 +25,8 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     R keeps row names, is left out.
 
     depths: those of the rows, such as ``record.depth``. Between the depths of the file ages are interpolated linearly
-        in each member; lines next to each other that share a depth are one layer, with the mean of their ages. Where a
-        depth is NaN, so are the ages: ``lamina.fit`` takes that for rows whose input is exact.
+        in each member; lines next to each other that share depth and ages are one layer. Where a depth is NaN, so are
+        the ages: ``lamina.fit`` takes that for rows whose input is exact.
         Without depths the lines of the file are the rows.
 
     Raises TableError, with one message, if the file cannot be read so, or a depth is outside those of the file.
@@ -40,7 +40,8 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
         wanted = numbers("depths", depths, gaps=True)
     except RecordError as error:
         raise TableError(str(error)) from None
-    at, ages, lines = _layers(at, ages, lines)
+    first = _layers(at, ages)
+    at, ages, lines = at[first], ages[:, first], [lines[k] for k in first]
     step = np.diff(at)
     if len(at) < 2 or not (np.all(step > 0.0) or np.all(step < 0.0)):
         turn = int(np.argmax(step * (step[0] if len(step) else 1.0) <= 0.0)) + 1 if len(at) > 1 else 0
@@ -58,11 +59,10 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     return found
 
 
-def _layers(at: _Array, ages: _Array, lines: list[int]) -> tuple[_Array, _Array, list[int]]:
-    """Depths (L,), ages (M, L) and lines with neighbours of one depth put together."""
-    first = np.flatnonzero(np.concatenate([[True], np.diff(at) != 0.0]))
-    count = np.diff(np.append(first, len(at)))
-    return at[first], np.add.reduceat(ages, first, axis=1) / count, [lines[k] for k in first]
+def _layers(at: _Array, ages: _Array) -> NDArray[np.intp]:
+    """The lines that are not the same as the one before: tied rows are told one by one."""
+    same = (np.diff(at) == 0.0) & (np.diff(ages, axis=1) == 0.0).all(axis=0)
+    return np.flatnonzero(np.concatenate([[True], ~same]))
 
 
 def _refuse_beyond(path: Path, wanted: _Array, at: _Array) -> None:

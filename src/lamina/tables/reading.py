@@ -12,6 +12,7 @@ from ..errors import LaminaError
 from ..layers import merge_ties
 from ..record import Record
 from .aliases import MADE, Columns, assign, must_be_named
+from .bacon import from_bacon
 from .dating import Inputs, note_absent, read_inputs
 from .facts import Notes
 from .flags import limits, rows_of_site, rows_to_use
@@ -40,7 +41,7 @@ def read(path: str | PathLike[str], options: Options | None = None) -> Understan
     Raises TableError, with one message, if the table cannot be used.
     """
     options = options or Options()
-    return understand(read_grid(Path(path), options), options)
+    return understand(from_bacon(read_grid(Path(path), options), options), options)
 
 
 def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, Understanding | TableError]:
@@ -50,7 +51,7 @@ def split(path: str | PathLike[str], by: str, options: Options | None = None) ->
     what was understood. Raises TableError if the table as a whole cannot be read, or a row has no value there.
     """
     options = options or Options()
-    whole = read_grid(Path(path), options)
+    whole = from_bacon(read_grid(Path(path), options), options)
     if options.site is not None:
         whole = whole.keep(rows_of_site(whole, assign(whole, options), options, Notes()))
     header = must_be_named(whole, by, option("by", "COLUMN"))

@@ -1,0 +1,51 @@
+"""Tables of dates as Bacon reads them: cc says what kind of age a row has."""
+
+import pytest
+
+from lamina.dates import Radiocarbon
+from lamina.tables import Options, TableError
+from lamina.tables.ages import read_ages
+
+
+@pytest.fixture
+def core(tmp_path):
+    def write(rows, header="labID,age,error,depth,cc"):
+        path = tmp_path / "core.csv"
+        path.write_text("\n".join([header, *rows]) + "\n")
+        return path
+
+    return write
+
+
+def test_radiocarbon_and_calendar_ages_in_one_table(core):
+    record = read_ages(core(["A,130,35,5,1", "B,500,30,20,3", "C,1000,20,40,0", "D,1900,40,66,2"])).record
+    curves = [None if date is None else date.curve for date in record.dates]
+    assert curves == ["IntCal20", "SHCal20", None, "Marine20"]
+    assert [one.age for one in record.dates if one is not None] == [130.0, 500.0, 1900.0]
+    assert (record.t[2], record.t_sd[2]) == (1000.0, 20.0)
+    assert record.depth.tolist() == [5.0, 20.0, 40.0, 66.0]
+
+
+def test_radiocarbon_alone_with_reservoir_offsets(core):
+    rows = ["A,430,35,5,2,50,20", "B,800,30,20,2,60,25"]
+    record = read_ages(core(rows, "labID,age,error,depth,cc,d.R,d.STD")).record
+    assert record.dates == (Radiocarbon(430, 35, "Marine20", 50, 20), Radiocarbon(800, 30, "Marine20", 60, 25))
+
+
+def test_calendar_ages_alone(core):
+    found = read_ages(core(["A,430,35,5,0", "B,800,30,20,0"]))
+    assert found.record.dates is None
+    assert found.record.t.tolist() == [430.0, 800.0]
+    assert found.scale == "BP"
+    assert "with Bacon's column cc" in found.describe()
+
+
+def test_an_input_that_the_user_names_is_taken_as_it_is(core):
+    found = read_ages(core(["A,430,35,5,1", "B,800,30,20,1"]), Options(t="age", scale="BP"))
+    assert found.record.dates is None
+    assert found.record.t.tolist() == [430.0, 800.0]
+
+
+def test_other_numbers_are_refused_all_at_once(core):
+    with pytest.raises(TableError, match=r'line 2, column "cc": cc is "9"[\s\S]*line 3, column "cc": cc is 4'):
+        read_ages(core(["A,430,35,5,9", "B,800,30,20,4", "C,900,30,30,1"]))
