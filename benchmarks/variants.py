@@ -30,6 +30,8 @@ from lamina.errors import MethodError
 N, SPAN, T_SD, Y_SD = 20, 1000.0, 40.0, 0.15
 PRIORS = {"length": (200.0, 1.6), "sd": (1.0, 1.6), "alpha": (4.0, 1.7)}
 GRID = 25
+#: Records of each variant, unless told otherwise.
+REPETITIONS = 200
 
 Array = np.ndarray
 
@@ -318,7 +320,7 @@ def agree(name: str, seed: tuple[int, ...]) -> tuple[float, float] | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", action="append", help="only this one; may be given several times")
-    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--nuts", action="store_true", help="compare mcmc with nuts instead")
@@ -347,11 +349,15 @@ def main() -> None:
             inputs, curve, converged, seconds = np.mean(np.array(found, dtype=float), axis=0)
             lines.append(f"| {name} | {inputs:.3f} | {curve:.3f} | {100 * converged:.0f} % | {seconds:.2f} |")
         print(lines[-1], flush=True)
-        if options.markdown and not options.nuts:  # after each, so that an interrupt keeps what there is
+        if options.markdown:  # after each, so that an interrupt keeps what there is
+            many = f"--repetitions {options.repetitions} " if options.repetitions != REPETITIONS else ""
+            command = (
+                f"python benchmarks/variants.py {'--nuts ' if options.nuts else ''}{many}--markdown docs/benchmarks.md"
+            )
             done = f"{len(lines) - 2} of {len(VARIANTS)} variants, {options.repetitions} records of each"
             told = f"{done}, seed {options.seed}. {machine()}"
-            command = "Command: `python benchmarks/variants.py --markdown docs/benchmarks.md`"
-            fill_section(options.markdown, "variants", "\n".join([command, "", *lines, "", told]))
+            section = "variants-nuts" if options.nuts else "variants"
+            fill_section(options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines, "", told]))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ PARAMETERS = {
     "sd": "standard deviation of the curve",
     "alpha": "regularity of the spacing",
     "memory": "depth over which the pace is forgotten by a factor e",
-    "memory in rows": "number of rows over which the pace is forgotten by a factor e",
     "shape": "shape of the rational-quadratic kernel",
     "period": "period",
     "t_scale": "factor on the reported errors of the inputs",
@@ -45,7 +44,7 @@ def parameter(record: Record, name: str) -> tuple[str, str]:
     """What a parameter is, in words, and its unit."""
     plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
     if name == "memory" and record.depth is None:
-        return PARAMETERS["memory in rows"], ""
+        return PARAMETERS["memory"].replace("depth", "number of rows"), ""
     duration = describe(record).duration
     units = {"length": duration, "period": duration, "sd": record.y_unit}
     said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")

@@ -61,7 +61,7 @@ class Work(NamedTuple):
     table: np.ndarray  #: (N + 1,) the next position, from this one on, whose date is not Gaussian
     tables: np.ndarray  #: (N + 1,) how many there are
     seen: np.ndarray  #: (S,) last row of each sequence that was passed, or -1
-    total: np.ndarray  #: (S,) sum over the regular gaps of each sequence, in their units
+    total: np.ndarray  #: (S,) sum over the regular gaps of each sequence, in their units, or over what is new in them
 
 
 def new_work(N: int, d: int, S: int) -> Work:

@@ -1,8 +1,9 @@
 """The log-posterior of inputs and parameters, with its gradient, as one compiled function: O(N) a call.
 
-    log p(y | tau, theta) + sum log N(t; tau, t_scale² t_sd²) + log p(gaps | alpha) + log p(phi)
+    log p(y | tau, theta) + sum log p(date | tau) + log p(gaps | alpha, memory) + log p(phi)
 
-Trend coefficients are integrated out. This is the density that mcmc and nuts sample, to the letter.
+Gaussian dates are N(t; tau, t_scale² t_sd²). Trend coefficients are integrated out. This is the density that mcmc and
+nuts sample, to the letter.
 """
 
 from __future__ import annotations
