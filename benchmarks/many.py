@@ -66,7 +66,7 @@ LONG = [
     ("nigp", 100_000, {"starts": 2}),
     ("npv", 100_000, {"restarts": 1, "max_steps": 3, "draws": 50}),
     ("mcmc", 100_000, {"chains": 2, "warmup": 200, "max_sweeps": 300, "draws": 200}),
-    ("mcmc", 100_000, {"chains": 4, "warmup": 1000, "max_sweeps": 1000, "draws": 200}),
+    ("mcmc", 100_000, {"chains": 2, "warmup": 1000, "max_sweeps": 1000, "draws": 200}),
     ("mcmc", 1_000_000, {"chains": 2, "warmup": 20, "max_sweeps": 30, "draws": 20}),
 ]
 #: Rows at which the time of a sweep is taken, and sweeps.
