@@ -147,14 +147,14 @@ def depths(truth: Truth) -> Case:
 
 
 def memory(truth: Truth) -> Case:
-    """The pace of a gap lasts into the next; every second layer has no date."""
+    """The pace of a gap lasts into the next one above; every second layer has no date."""
     unit, rng = truth.rng.uniform(0.4, 2.0, N - 1), truth.rng
     length = 1.5 * 1.6 ** rng.standard_normal()
     new = SPAN / unit.sum() * rng.gamma(truth.theta["alpha"], 1.0 / truth.theta["alpha"], N - 1)
     pace = new.copy()
-    for k in range(1, N - 1):
-        carry = np.exp(-0.5 * (unit[k - 1] + unit[k]) / length)
-        pace[k] = carry * pace[k - 1] + (1.0 - carry) * new[k]
+    for k in range(N - 3, -1, -1):  # from the bottom upwards
+        carry = np.exp(-0.5 * (unit[k + 1] + unit[k]) / length)
+        pace[k] = carry * pace[k + 1] + (1.0 - carry) * new[k]
     tau, t_sd = np.concatenate([[0.0], np.cumsum(unit * pace)]), np.where(np.arange(N) % 2 == 0, T_SD, np.inf)
     model = {"memory": True, "priors": PRIORS | {"memory": (1.5, 1.6)}}
     return truth.case(tau, {"depth": np.concatenate([[0.0], np.cumsum(unit)]), "t_sd": t_sd}, model)

@@ -180,3 +180,28 @@ def test_limits_on_one_side_alone_are_refused(side):
     pose(both, Matern32())
     with pytest.raises(RecordError, match="cannot hold a level and a rate"):
         pose(both, Matern32(), mean="linear")
+
+
+def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
+    """A core from the top down and from the bottom up: the same posterior, to the last draw."""
+    hiatus, least = np.array([0, 0, 1, 0, 0, 0, 0], dtype=bool), np.array([0.1, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0])
+    depth, t = np.array([0.0, 1.0, 1.5, 3.0, 4.0, 4.5, 6.0]), np.array([1.0, 2.0, 3.0, 6.0, 7.0, 8.0, 10.0])
+    y = np.sin(t)
+    down = Record(t=t, t_sd=0.5, y=y, y_sd=0.1, depth=depth, hiatus=hiatus, least_gap=least, t_unit="BP")
+    # the gap between two rows is told of the other one of them
+    up = Record(
+        t=t[::-1], t_sd=0.5, y=y[::-1], y_sd=0.1, depth=depth[::-1], hiatus=np.roll(hiatus, 1)[::-1],
+        least_gap=np.roll(least, 1)[::-1], t_unit="BP", order="decreasing",
+    )  # fmt: skip
+    options = {"memory": True, "chains": 2, "warmup": 50, "max_sweeps": 50, "seed": 5}
+    first, second = (fits.quietly(one, **options) for one in (down, up))
+    np.testing.assert_allclose(first.tau, second.tau[:, ::-1])
+    assert (np.diff(first.tau, axis=1) > 0.0).all()
+    at = [2.0, 5.0]
+    np.testing.assert_allclose(first.rate(at)["mean"], second.rate(at)["mean"])
+    pace = np.diff(first.tau, axis=1)[:, 3:] / np.diff(depth)[3:] - least[3:6] / np.diff(depth)[3:]
+    carry = np.exp(-0.5 * (np.diff(depth)[3:-1] + np.diff(depth)[4:]) / first.theta["memory"].to_numpy()[:, None])
+    assert (pace[:, :-1] > carry * pace[:, 1:]).all()
+    without = fits.quietly(down, **options | {"memory": False})
+    slope, plain = first.rate(at)["mean"], without.rate(at)["mean"]
+    assert (np.sign(slope) == np.sign(plain)).all()

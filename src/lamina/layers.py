@@ -61,6 +61,29 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
     return replace(record, tie=None, **changes), (np.cumsum(keep) - 1)[layer]
 
 
+def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
+    """The record with its rows the other way round, and the new ``layer``, where all sequences go down the core.
+
+    Memory carries the pace of a gap on to the next row. In a core it comes from below.
+    """
+    depth, n = record.depth, len(record)
+    long = [rows for _, rows in record.sequences if len(rows) > 1]
+    if depth is None or not all(depth[rows[-1]] > depth[rows[0]] for rows in long):
+        return record, layer
+    changes: dict[str, Any] = {"order": "decreasing" if record.order == "increasing" else "increasing"}
+    for name in ("t", "t_sd", "y", "y_sd", "depth", "limit", "sequence", "label", "dates"):
+        values = getattr(record, name)
+        changes[name] = None if values is None else values[::-1]
+    for name in ("hiatus", "least_gap"):  # told of the row before a gap
+        values = getattr(record, name)
+        if values is not None:
+            turned = np.zeros_like(values)
+            for _, rows in record.sequences:
+                turned[rows[1:]] = values[rows[:-1]]
+            changes[name] = turned[::-1]
+    return replace(record, **changes), n - 1 - layer
+
+
 def _check_place(record: Record, name: Hashable, rows: list[int]) -> None:
     """Tied rows must be next to each other in one sequence, or have no order at all."""
     for _, members in record.sequences:

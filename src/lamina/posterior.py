@@ -115,7 +115,7 @@ class Posterior:
         sign, rough = 1.0, set()
         if rate:
             kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
-            sign, rough = self.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
+            sign, rough = self.problem.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
             if len(rough) == len(names):
                 self._check_differentiable()
         tables = []
@@ -135,7 +135,7 @@ class Posterior:
         kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
         origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
         mean, var = components(self.problem, draws, origin)
-        sign = np.array([1.0, self.record.sign])[kinds]
+        sign = np.array([1.0, self.problem.record.sign])[kinds]
         times = np.repeat(self.problem.to_user(origin), len(kinds))
         table = summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
         table.insert(0, "term", [("level", "rate")[k] for k in kinds])
@@ -227,11 +227,12 @@ class Posterior:
 
         if self.problem.offsets is None:
             raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
-        draws, names = self._thinned(), [name for name, _ in self.record.sequences]
+        draws, names = self._thinned(), [name for name, _ in self.problem.record.sequences]
         mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
         table = summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
         table.insert(0, "sequence", pd.Series(names, dtype=object))
-        return table
+        known = [names.index(name) for name, _ in self.record.sequences]
+        return table.iloc[known].reset_index(drop=True)
 
     def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the curve at times ``at``, shape (n, len(at))."""
@@ -240,7 +241,7 @@ class Posterior:
     def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
         self._check_differentiable()
-        return self.record.sign * self._sample(at, n, seed)[:, 1]
+        return self.problem.record.sign * self._sample(at, n, seed)[:, 1]
 
     def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
         """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
@@ -317,7 +318,7 @@ class Posterior:
 
     def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
-        found = {"curve": (f, f_var), "rate": (self.record.sign * rate, rate_var)}
+        found = {"curve": (f, f_var), "rate": (self.problem.record.sign * rate, rate_var)}
         return {name: summed_up(times, *found[name], draws.weight) for name in wanted}
 
     def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from .errors import KernelError, MethodError, RecordError, name_rows
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
-from .layers import check_single_dates, check_single_values, merge_ties
+from .layers import bottom_up, check_single_dates, check_single_values, merge_ties
 from .layout import check_bounds, check_proper, guess_inputs, lay_rows
 from .record import Record
 from .rows import Rows
@@ -51,7 +51,7 @@ class Problem:
     """What a method needs to know. Made by ``pose``."""
 
     source: Record  #: as the user gave it
-    record: Record  #: with one row for each layer, see ``lamina.layers``
+    record: Record  #: with one row for each layer, with memory the other way round; see ``lamina.layers``
     layer: Array  #: (rows of source,) the row of ``record`` that each belongs to
     kernel: Kernel  #: with its trend terms, in internal time
     gaps: str
@@ -163,6 +163,8 @@ def pose(
         raise MethodError(f"outliers must be 'mixture', 'student' or None, got {outliers!r}.")
     source = record
     record, layer = merge_ties(source)
+    if _has_memory(gaps, memory):
+        record, layer = bottom_up(record, layer)
     known = np.unique(layer, return_index=True)[1]  # a row of the source for each layer
     if outliers is not None:
         check_single_values(source, layer, "outliers")
@@ -181,7 +183,7 @@ def pose(
     names = (*full.names, "memory", "alpha", "t_scale", "y_scale")
     medians, factors = _default_priors(record, t, full)
     free = np.full(len(names), bool(record.measured.any()))  # with nothing measured there is no curve to learn
-    free[-4] = _has_memory(record, gaps, memory)
+    free[-4] = memory
     free[-3] = learn_inputs and gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     if not isinstance(estimate, tuple | list):
         raise MethodError(f"estimate takes 't_scale' and 'y_scale', alone or in a tuple, got {estimate!r}.")
@@ -240,7 +242,7 @@ def pose(
     )
 
 
-def _has_memory(record: Record, gaps: str, memory: bool) -> bool:
+def _has_memory(gaps: str, memory: bool) -> bool:
     if not isinstance(memory, bool | np.bool_):
         raise MethodError(f"memory is True or False, got {memory!r}; its prior goes into priors={{'memory': ...}}.")
     if memory and gaps != "gamma":

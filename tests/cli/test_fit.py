@@ -520,6 +520,39 @@ def test_ages_that_do_not_fit_the_table_are_refused(options, ages, said, tmp_pat
     assert not (tmp_path / "o").exists()
 
 
+def test_a_covariance_of_the_ages_in_the_order_of_the_table(tmp_path):
+    """Exact but for the last row of the table, whichever place that has in the record."""
+    rows = TABLE.strip().splitlines()
+    table = write_table(tmp_path, "\n".join([rows[0], *rows[:0:-1]]) + "\n")
+    matrix = np.zeros((6, 6))
+    matrix[5, 5] = 900.0
+    np.savetxt(tmp_path / "cov.txt", matrix)
+    out = tmp_path / "out"
+    done = lamina("fit", table, "--ages-covariance", tmp_path / "cov.txt", "--out", out)
+    assert done.exit_code in (0, 3), done.output
+    assert json.loads((out / "run.json").read_text())["settings"]["ages_covariance"] == "cov.txt"
+    inputs = pd.read_csv(out / "inputs.csv")
+    assert (inputs["sd"] > 1.0).sum() == 1
+    assert inputs.loc[inputs["sd"].idxmax(), "line"] == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("1 0\n0 1\n", "there are 2 lines, but 6 rows in the table"),
+        ("1 0\n" * 6, "line 1: there are 2 numbers, but 6 rows in the table"),
+        ("0 0 0 0 0 x\n" * 6, "line 1: found .x., which is no number"),
+        ("0 1 0 0 0 0\n" * 6, "covariance is no covariance"),
+    ],
+)
+def test_covariances_that_are_none_are_refused(content, said, tmp_path):
+    (tmp_path / "cov.txt").write_text(content)
+    done = lamina("fit", write_table(tmp_path), "--ages-covariance", tmp_path / "cov.txt", "--out", tmp_path / "o")
+    assert done.exit_code == 2
+    assert re.search(said, " ".join(done.stderr.split()))
+    assert not (tmp_path / "o").exists()
+
+
 def test_ages_need_depths_in_the_table(tmp_path):
     table = write_table(tmp_path, TABLE.replace("Depth (cm)", "Sample"))
     done = lamina("fit", table, "--ages", write_ages(tmp_path), "--out", tmp_path / "o")

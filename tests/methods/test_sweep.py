@@ -198,7 +198,7 @@ def log_gap_prior_with_memory(problem, tau, alpha, memory):
     found, total = problem.record, np.zeros(len(tau))
     for _, rows in found.sequences:
         depth = np.arange(len(rows)) if found.depth is None else found.depth[rows]
-        step = np.diff(depth)
+        step = np.abs(np.diff(depth))
         least = 0.0 if found.least_gap is None else found.least_gap[rows[:-1]]
         unit = np.where(step > 0.0, step / step[step > 0.0].mean(), 1.0)
         pace = (np.diff(along(found, tau, rows), axis=1) - least) / unit

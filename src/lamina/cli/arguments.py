@@ -25,7 +25,7 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
-from ..tables.ensembles import read_ensemble
+from ..tables.ensembles import read_covariance, read_ensemble
 
 if TYPE_CHECKING:
     from ..record import Record
@@ -127,12 +127,14 @@ def check_method_takes(using: dict[str, Any]) -> None:
         )
 
 
-def with_ages(using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options with --ages: the method is then "ensemble", and no order is asked of the table."""
+def with_ages(asked: str, using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options with --ages or --ages-covariance: the method is "ensemble", and no order is asked of the table."""
     if str(using["method"]) != "mcmc":
-        raise MethodError(f"--ages is not for --method {using['method']}. Leave out one of them.")
+        raise MethodError(f"{asked} is not for --method {using['method']}. Leave out one of them.")
     if (reading["order"] or "none").lower() != "none":
-        raise MethodError("--ages come from a model that knew the order, which is not used again. Leave out --order.")
+        raise MethodError(
+            f"{asked}: the ages come from a model that knew the order, which is not used again. Leave out --order."
+        )
     return using | {"method": "ensemble"}, reading | {"order": "none"}
 
 
@@ -145,6 +147,13 @@ def members_of(path: Path, understanding: Understanding) -> np.ndarray:
         raise MethodError(f"{many}, and a file has the ages of one. Choose it with --site.")
     with understanding.naming_lines():
         return read_ensemble(path, understanding.depth)
+
+
+def covariance_of(path: Path, understanding: Understanding) -> np.ndarray:
+    """The covariance in a file, whose lines are the rows of a table in its order, in the order of the record."""
+    matrix = read_covariance(path, len(understanding.lines))
+    place = np.argsort(np.argsort(understanding.lines))
+    return matrix[np.ix_(place, place)]
 
 
 def _flag(name: str) -> str:

@@ -55,6 +55,7 @@ def fit(
     reading: dict[str, Any],
     trend: given.Rate = None,
     ages: given.Ages = None,
+    ages_covariance: given.AgesCovariance = None,
     out: Out = None,
     at: given.At = None,
     interval: given.Interval = None,
@@ -68,12 +69,14 @@ def fit(
     as_json: given.Json = False,
 ) -> None:
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
+    from ..errors import MethodError
     from ..fitting import prepare
     from ..results import Asked, check_folder
     from ..tables import Options, read
     from .arguments import (
         check_asked,
         check_method_takes,
+        covariance_of,
         intervals,
         members_of,
         numbers,
@@ -83,8 +86,12 @@ def fit(
     )
     from .arguments import kernel as by_name
 
-    if ages is not None:
-        using, reading = with_ages(using, reading)
+    beside = {"ages": ages, "ages_covariance": ages_covariance}
+    files = {name: file for name, file in beside.items() if file is not None}
+    if len(files) > 1:
+        raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
+    for name in files:
+        using, reading = with_ages(f"--{name.replace('_', '-')}", using, reading)
     check_method_takes(using)
     known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)
@@ -99,7 +106,7 @@ def fit(
         seed=seed,
         settings=settings
         | ({"trend": known_rate} if known_rate else {})
-        | ({} if ages is None else {"ages": ages.name}),
+        | {name: file.name for name, file in files.items()},
         table=table.name,
     )
     kernel = by_name(fitting["kernel"])
@@ -113,6 +120,8 @@ def fit(
         del model["mean"]  # the kernel has it
     if ages is not None:
         model["members"] = members_of(ages, understanding)
+    if ages_covariance is not None:
+        model["covariance"] = covariance_of(ages_covariance, understanding)
     if resume:
         model |= _resumed(folder, understanding, asked)
     with understanding.naming_lines():

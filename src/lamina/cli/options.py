@@ -272,6 +272,17 @@ Ages = Annotated[
     ),
 ]
 
+AgesCovariance = Annotated[
+    Path | None,
+    typer.Option(
+        "--ages-covariance",
+        metavar="FILE",
+        help="Covariance of the errors of the ages from another age model, a line for each row of the table.",
+        show_default=False,
+        rich_help_panel=MODEL,
+    ),
+]
+
 At = Annotated[
     str | None,
     typer.Option("--at", help="Times of the tables, first:last:step or a,b,c.", rich_help_panel=OUTPUT),

@@ -90,7 +90,7 @@ def trend(content: Content) -> list[str]:
     (term,) = (term for term in content.posterior.problem.kernel.trend if isinstance(term, Linear))
     prior = "its prior is flat"
     if np.isfinite(term.sd):
-        known = content.posterior.record.sign * factor * term.mean
+        known = content.posterior.problem.record.sign * factor * term.mean
         prior = f"its prior was {with_sd(known, abs(factor) * term.sd)} {axes.rate_unit}".rstrip()
     return [f"The linear trend{forward} is {said}; {prior}."]
 

@@ -126,7 +126,7 @@ def _trend(content: Content, term: TrendTerm) -> str:
     record, axes = content.posterior.record, content.axes
     kind, factor, unit = "level", 1.0, record.y_unit
     if isinstance(term, Linear):  # kept in internal time, whose sign is not the user's where the order is decreasing
-        kind, factor, unit = "linear trend", record.sign * axes.rate_factor, axes.rate_unit
+        kind, factor, unit = "linear trend", content.posterior.problem.record.sign * axes.rate_factor, axes.rate_unit
     if not np.isfinite(term.sd):
         return f"{kind} (flat prior"
     return f"{kind} (normal prior, {with_sd(factor * term.mean, abs(factor) * term.sd)} {unit}".rstrip()

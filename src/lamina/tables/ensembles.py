@@ -59,6 +59,26 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     return found
 
 
+def read_covariance(path: str | PathLike[str], rows: int) -> _Array:
+    """The covariance of the errors of the ages, shape (rows, rows), from a file with as many lines and numbers in each.
+
+    Raises TableError, with one message, if the file cannot be read so.
+    """
+    path = Path(path)
+    found, do = np.empty((rows, rows)), "give one line and one number for each row of the table, in its order"
+    lines = _cells(path)
+    if len(lines) != rows:
+        raise problem(path, f"there are {len(lines)} lines, but {rows} rows in the table", do)
+    for i, (line, cells) in enumerate(lines):
+        if len(cells) != rows:
+            raise problem(path, f"there are {len(cells)} numbers, but {rows} rows in the table", do, line)
+        wrong = next((cell for cell in cells if not _is_number(cell)), None)
+        if wrong is not None:
+            raise problem(path, f"found {quote(wrong)}, which is no number", do, line)
+        found[i] = cells
+    return found
+
+
 def _layers(at: _Array, ages: _Array) -> NDArray[np.intp]:
     """The lines that are not the same as the one before: tied rows are told one by one."""
     same = (np.diff(at) == 0.0) & (np.diff(ages, axis=1) == 0.0).all(axis=0)
