@@ -53,6 +53,8 @@ def test_the_draws_that_are_wanted_say_how_much_is_kept():
 def test_very_long_records_keep_what_has_room(monkeypatch):
     monkeypatch.setattr(crew, "MOST_BYTES", 12 * 8 * 100)
     assert crew.room(problem(), draws=2000, chains=4) == Room(500, 25)
+    with_outliers = pose(record(), lamina.Matern32(), outliers="student")  # three numbers where there was one
+    assert crew.room(with_outliers, draws=2000, chains=4) == Room(500, 8)
 
 
 @pytest.mark.parametrize("draws", [2000, 40])

@@ -135,6 +135,7 @@ def room(problem: Problem, draws: int, chains: int) -> Room:
     """How many draws each chain keeps, if ``draws`` are wanted in all."""
     watched = max(max(draws, FEWEST_WATCHED) // chains, 10)
     size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
+    size += 16 if problem.has_renewals else 0  # shift and factor
     fitting = MOST_BYTES // (size * len(problem.record))
     return Room(watched, min(max(min(draws, fitting) // chains, 1), watched))
 
