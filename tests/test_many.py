@@ -1,18 +1,22 @@
 """Many records: names that are safe, workers that die, and a cluster."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lamina
 from lamina import many, parallel
 from lamina.many import fingerprint, safe_names
+from lamina.results import Asked
 
 
 def record(seed=0, n=8):
@@ -38,6 +42,12 @@ def test_names_become_folders_that_stay_where_they_belong(name, safe):
     assert safe_names([name]) == {name: safe}
 
 
+@pytest.mark.parametrize("names", [("index.html", "index.html_"), ("_Summary.csv", "summary.csv")])
+def test_names_that_make_room_for_the_summary_may_not_meet_another(names):
+    with pytest.raises(lamina.WriteError, match=r"would share the folder \S+_\. Rename"):
+        safe_names(list(names))
+
+
 def test_the_fingerprint_tells_records_apart():
     assert fingerprint(record(0)) == fingerprint(record(0))
     assert fingerprint(record(0)) != fingerprint(record(1))
@@ -59,6 +69,26 @@ def test_records_of_python_and_an_error_among_them(tmp_path):
 def test_an_option_that_no_record_can_have_is_an_error_and_nothing_is_written(tmp_path):
     with pytest.raises(lamina.MethodError, match="has no option 'chains'"):
         lamina.batch({"a": record(0), "b": record(1)}, tmp_path / "out", method="gp", chains=4, workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+BAD = {
+    "a list": ([record()], {}, "records by name, a dict such as .* got list"),
+    "no record": ({"a": record(), "b": [1.0, 2.0]}, {}, "the record 'b' is of type list"),
+    "no workers": ({"a": record()}, {"workers": 0}, "workers must be a whole number of at least 1, got 0"),
+    "workers below zero": ({"a": record()}, {"workers": -1}, "of at least 1, got -1"),
+    "workers and dask": ({"a": record()}, {"workers": 1, "dask": "tcp://127.0.0.1:1"}, "give one of them"),
+    "times that are none": ({"a": record()}, {"at": [1.0, np.nan]}, r"at is missing, NaN or infinite in row 1"),
+    "text for a time": ({"a": record()}, {"at": "1900"}, "at must hold real numbers"),
+    "no times": ({"a": record()}, {"at": []}, "at holds no times"),
+}
+
+
+@pytest.mark.parametrize(("records", "options", "text"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_told_before_any_work(tmp_path, monkeypatch, records, options, text):
+    monkeypatch.setattr(many, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    with pytest.raises(lamina.LaminaError, match=text):
+        lamina.batch(records, tmp_path / "out", method="gp", **options)
     assert not (tmp_path / "out").exists()
 
 
@@ -95,6 +125,95 @@ def test_a_resume_that_asks_for_something_else_does_it_again(tmp_path, other):
     assert run(**other) == second
 
 
+RECORDS = {"a": record(0), "b": record(1)}
+
+
+def test_a_resume_with_another_lamina_does_it_again(tmp_path, monkeypatch):
+    lamina.batch(RECORDS, tmp_path, method="gp", workers=1)
+    monkeypatch.setattr(many, "__version__", "0.0.0")
+    monkeypatch.setattr(many, "fit_one", refuse)
+    assert (lamina.batch(RECORDS, tmp_path, method="gp", workers=1, resume=True)["state"] == "failed").all()
+
+
+@pytest.mark.parametrize("lost", ["diagnostics", "lamina", "time_runs", "curve.csv", "report.html"])
+def test_a_resume_does_again_what_is_not_whole(tmp_path, lost):
+    lamina.batch(RECORDS, tmp_path, method="gp", workers=1)
+    path = tmp_path / "a" / "run.json"
+    if "." in lost:
+        (tmp_path / "a" / lost).unlink()
+    else:
+        path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != lost}))
+    before = [(tmp_path / name / "run.json").stat().st_mtime_ns for name in "ab"]
+    found = lamina.batch(RECORDS, tmp_path, method="gp", workers=1, resume=True)
+    after = [(tmp_path / name / "run.json").stat().st_mtime_ns for name in "ab"]
+    assert (found["state"] == "converged").all()
+    assert after[0] > before[0]
+    assert after[1] == before[1]
+    assert (tmp_path / "a" / "curve.csv").is_file()
+
+
+def test_settings_that_are_arrays_are_told_apart_in_every_number():
+    members = np.zeros((100, 50))
+    other = members.copy()
+    other[50, 25] = 1e-9
+    assert str(other) == str(members)  # as text they are shortened
+
+    def told(members):
+        return many._told({"method": "ensemble", "members": members}, None, [], False)
+
+    assert told(members) == told(members.tolist()) != told(other)
+    assert told(members)["method"] == "ensemble"
+
+
+def test_of_a_record_that_fails_now_no_earlier_results_stay(tmp_path, monkeypatch):
+    records = {**RECORDS, "c": record(2)}
+    lamina.batch(records, tmp_path, method="gp", workers=1)
+    (tmp_path / "b" / "notes.txt").write_text("of the user")
+    fit_one = many.fit_one
+    monkeypatch.setattr(many, "fit_one", lambda task: refuse(task.name) if task.name == "b" else fit_one(task))
+    records["c"] = lamina.TableError("no such table")
+    found = lamina.batch(records, tmp_path, method="gp", workers=1, seed=1)
+    assert found["state"].tolist() == ["converged", "failed", "failed"]
+    assert (tmp_path / "a" / "run.json").is_file()
+    assert os.listdir(tmp_path / "b") == ["notes.txt"]
+    assert os.listdir(tmp_path / "c") == []
+
+
+def test_a_file_that_cannot_be_removed_is_told(tmp_path):
+    (tmp_path / "a" / "run.json").mkdir(parents=True)
+    with pytest.raises(lamina.WriteError, match=r"cannot remove .*run\.json of an earlier run: .*--resume"):
+        lamina.batch({"a": record()}, tmp_path, method="gp", workers=1)
+
+
+def test_an_interrupt_stops_the_batch_and_keeps_what_is_done(tmp_path, monkeypatch):
+    fit, begun = many.fit, []
+
+    def stop(state):
+        raise KeyboardInterrupt
+
+    def interrupted(record, **options):
+        begun.append(record)
+        return fit(record, **options, progress=stop if len(begun) == 2 else None)
+
+    few = {"chains": 1, "draws": 50, "warmup": 50, "max_sweeps": 100}
+    monkeypatch.setattr(many, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lamina.batch({**RECORDS, "c": record(2)}, tmp_path, workers=1, **few)
+    assert len(begun) == 2
+    assert pd.read_csv(tmp_path / "summary.csv")["name"].tolist() == ["a"]
+    assert (tmp_path / "index.html").read_text().count("<svg") == 1
+    assert not (tmp_path / "b" / "run.json").exists()
+
+
+def test_the_default_sampler_gives_the_same_on_one_worker_and_on_two(tmp_path):
+    few = {"chains": 2, "draws": 100, "warmup": 50, "max_sweeps": 200}
+    for workers in 1, 2:
+        lamina.batch(RECORDS, tmp_path / str(workers), workers=workers, **few)
+    for name in RECORDS:
+        assert files(tmp_path / "1" / name) == files(tmp_path / "2" / name)
+    assert files(tmp_path / "1" / "a") != files(tmp_path / "1" / "b")
+
+
 def test_a_full_disk_stops_the_batch_and_leaves_what_is_finished(tmp_path, monkeypatch):
     write_bytes, records = Path.write_bytes, {name: record(k) for k, name in enumerate("abc")}
 
@@ -109,6 +228,7 @@ def test_a_full_disk_stops_the_batch_and_leaves_what_is_finished(tmp_path, monke
         lamina.batch(records, tmp_path, method="gp", workers=1)
     assert not (tmp_path / "b" / "run.json").exists()
     assert not [path for path in tmp_path.rglob("*") if "part" in path.name]
+    assert pd.read_csv(tmp_path / "summary.csv")["name"].tolist() == ["a"]
     before = (tmp_path / "a" / "run.json").stat().st_mtime_ns
     monkeypatch.undo()
     found = lamina.batch(records, tmp_path, method="gp", workers=1, resume=True)
@@ -124,7 +244,7 @@ def test_a_worker_whose_disk_is_full_fails_its_record_and_says_why(tmp_path, mon
     with pytest.raises(lamina.files.WriteError, match="summary"):  # which has no room either
         lamina.batch({"a": record()}, tmp_path, method="gp", workers=1)
     monkeypatch.undo()
-    task = many._task("a", record(), 0, {"method": "gp"}, None, [], False)
+    [task], _ = many._prepared({"a": record()}, Asked(), {"method": "gp"}, False)
     monkeypatch.setattr(Path, "write_text", full)
     [(_, error)] = parallel.local(many.fit_one, [task], workers=1)
     assert "No space left on device" in str(error)
@@ -157,6 +277,24 @@ def test_an_error_belongs_to_its_piece_of_work():
     assert str(error) == "not x"
 
 
+def test_deaths_with_progress_in_between_do_not_add_up(monkeypatch):
+    class Dying:
+        """Joblib whose workers die after each piece of work."""
+
+        def __init__(self, **_):
+            pass
+
+        def __call__(self, calls):
+            for number, (function, arguments, _) in enumerate(calls):
+                if number == 1:
+                    raise BrokenProcessPool
+                yield function(*arguments)
+
+    monkeypatch.setattr("joblib.Parallel", Dying)
+    monkeypatch.setattr(parallel, "_alone", lambda *_: pytest.fail("no piece of work is to blame"))
+    assert list(parallel.local(square, range(2 * parallel.TRIES), workers=2)) == [(k, k * k) for k in range(6)]
+
+
 @pytest.mark.slow
 def test_a_worker_that_dies_is_survived(tmp_path):
     tasks = [(tmp_path / "died", number) for number in range(6)]
@@ -181,7 +319,7 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -239,6 +377,35 @@ def test_a_worker_without_lamina_is_named(cluster):
         finally:
             stranger.kill()
             stranger.wait()
+
+
+def not_begun(work, k, task):
+    raise ModuleNotFoundError("No module named 'lamina'")
+
+
+@pytest.mark.slow
+def test_a_piece_of_work_that_a_dask_worker_cannot_begin_is_told(cluster, monkeypatch):
+    monkeypatch.setattr(parallel, "_done", not_begun)  # as on a worker without lamina that came later
+    [(k, error)] = parallel.on_dask(square, [1], cluster.scheduler_address)
+    assert k == 0
+    assert isinstance(error, ModuleNotFoundError)
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_lost_is_told_and_what_is_done_is_kept(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
+
+        def lose(done, total):
+            if done == 1:
+                cluster.close()
+
+        records = {f"r{k}": record(k) for k in range(20)}
+        with pytest.raises(parallel.ClusterError, match=r"connection to the Dask scheduler at .* was lost .*--resume"):
+            lamina.batch(records, tmp_path, method="npv", dask=cluster.scheduler_address, progress=lose)
+    done = pd.read_csv(tmp_path / "summary.csv")
+    assert (done["state"] == "converged").all()
+    assert 1 <= len(done) < len(records)
 
 
 @pytest.mark.slow

@@ -72,29 +72,34 @@ def _card(entry: Entry) -> str:
 
 
 def _picture(curve: pd.DataFrame, inputs: pd.DataFrame, backwards: bool, name: str) -> str:
-    """The curve with its band and the measurements; ages before present (``backwards``) run from old to young."""
-    curve, inputs = _thinned(curve), _thinned(inputs)
-    at = curve["at"].to_numpy(dtype=float)
+    """The curve with its band and the measurements; ages before present (``backwards``) run from old to young.
+
+    The curve has the times that were asked for, in any order, which may be far fewer or reach less far than the rows.
+    """
+    curve, inputs = _thinned(curve.sort_values("at")), _thinned(inputs[inputs["y"].notna()])
+    at, t = curve["at"].to_numpy(dtype=float), inputs["mean"].to_numpy(dtype=float)
     low, high = curve["q2.5"].to_numpy(dtype=float), curve["q97.5"].to_numpy(dtype=float)
     y = inputs["y"].to_numpy(dtype=float)
-    bottom, top = min(low.min(), y.min()), max(high.max(), y.max())
+    (left, right), (bottom, top) = _ends(at, t), _ends(low, high, y)
 
     def points(x: np.ndarray, values: np.ndarray) -> list[str]:
-        across = (x - at.min()) / (np.ptp(at) or 1.0) * WIDTH
+        across = (x - left) / ((right - left) or 1.0) * WIDTH
         across = WIDTH - across if backwards else across
         up = HEIGHT - 4.0 - (values - bottom) / ((top - bottom) or 1.0) * (HEIGHT - 8.0)
         return [f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True)]
 
     band = " ".join(points(at, low) + points(at, high)[::-1])
     mean = " ".join(points(at, curve["mean"].to_numpy(dtype=float)))
-    dots = "".join(
-        '<circle class="row" r="2" cx="{}" cy="{}"/>'.format(*point.split(","))
-        for point in points(inputs["mean"].to_numpy(dtype=float), y)
-    )
+    dots = "".join('<circle class="row" r="2" cx="{}" cy="{}"/>'.format(*point.split(",")) for point in points(t, y))
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Curve of {name} with its 95 % band">'
         f'<polygon class="band" points="{band}"/>{dots}<polyline class="mean" points="{mean}"/></svg>'
     )
+
+
+def _ends(*values: np.ndarray) -> tuple[float, float]:
+    every = np.concatenate(values)
+    return float(every.min()), float(every.max())
 
 
 def _thinned(table: pd.DataFrame) -> pd.DataFrame:

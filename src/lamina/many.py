@@ -11,33 +11,37 @@ import json
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import parallel
+from . import __version__, parallel
+from .columns import numbers
 from .cores import at_most
-from .errors import KernelError, LaminaError, MethodError
+from .errors import KernelError, LaminaError, MethodError, RecordError
 from .files import WriteError, make_folder, replacing, write_text
 from .fitting import NotConverged, fit, prepare
 from .index_page import Entry, render
 from .intervals import checked, interval_name
 from .record import Record
-from .results import FILES, RUN, Asked, write
+from .results import RUN, Asked, remove_run, write
+from .tables import Understanding
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .tables import Understanding
-
 #: Longest name of a folder.
 LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
+#: Of the summary, after the name of the record and its folder.
+COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
+#: Files that every record has which is finished.
+ALWAYS = ("curve.csv", "inputs.csv", "theta.csv", "posterior.nc", "report.html")
 
 
 @dataclass(frozen=True)
@@ -73,71 +77,129 @@ def batch(
     records: by name. What ``lamina.tables.read`` understood will do as well as a record, and an error that it raised is
         reported like that of a fit.
     seed: of every fit, so that a record gives the same results here as alone.
-    workers: processes on this machine; by default one for each core. dask: address of a scheduler, to use its workers.
-    resume: leave records alone that are finished with the same data and settings.
+    workers: processes on this machine; by default one for each core, and of one this process is the worker.
+    dask: address of a scheduler, to use its workers instead.
+    resume: leave records alone that are finished with the same data, settings and version of lamina.
     figures: write figure.png, .pdf and .svg too; the reports have figures of their own.
     at, intervals: times of the tables, and intervals whose rates are told.
     progress: a function of (done, all).
     options: of ``lamina.fit``.
 
     Returns what summary.csv holds, one row for each record: name, folder, rows, state ("converged", "not converged",
-    "failed"), seconds, r_hat, ess, conflicts, error.
+    "failed"), seconds, r_hat, ess, conflicts, error. If the user interrupts, the disk is full or the cluster is lost,
+    summary.csv and index.html tell of the records that are done.
     """
-    import pandas as pd
+    _check(records, workers, dask)
+    names, moments, pairs = safe_names(records), _moments(at), checked(intervals or [])
+    folder, told = Path(out), _told(options, moments, pairs, figures)
+    tasks, found = _prepared(records, Asked(moments, pairs, "", seed, told), options, figures)
+    if resume:
+        found |= {task.name: row for task in tasks if (row := _finished(folder / names[task.name], task))}
+        tasks = [task for task in tasks if task.name not in found]
+    make_folder(folder)
+    try:
+        for name in [name for name, row in found.items() if row["state"] == "failed"]:
+            _forget(folder / names[name])
+        _report(progress, len(found), len(records))
+        with closing(_results(tasks, workers, dask)) as results:
+            for k, result in results:
+                name = tasks[k].name
+                found[name] = _kept(folder / names[name], name, result)
+                _report(progress, len(found), len(records))
+    except (KeyboardInterrupt, LaminaError):
+        if any(row["state"] != "failed" for row in found.values()):
+            with suppress(WriteError):  # the disk may be full
+                _sum_up(folder, names, found)
+        raise
+    return _sum_up(folder, names, found)
 
-    names, pairs = safe_names(records), checked(intervals or [])
-    folder = Path(out)
-    found: dict[str, dict[str, Any]] = {}
+
+def _check(records: Any, workers: Any, dask: str | None) -> None:
+    """Raise what could be told only after the work, or not plainly, otherwise."""
+    if not isinstance(records, Mapping):
+        raise RecordError(
+            f"batch takes records by name, a dict such as {{'north': record}}, got {type(records).__name__}."
+        )
+    for name, given in records.items():
+        if not isinstance(given, Record | Understanding | LaminaError):
+            raise RecordError(
+                f"the record {name!r} is of type {type(given).__name__}. Make a lamina.Record of it, or read its table "
+                "with lamina.tables.read."
+            )
+    if workers is not None and dask is not None:
+        raise MethodError("workers is for this machine, dask for a cluster: give one of them.")
+    whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
+    if workers is not None and not (whole and workers >= 1):
+        raise MethodError(f"workers must be a whole number of at least 1, got {workers!r}.")
+
+
+def _moments(at: ArrayLike | None) -> np.ndarray | None:
+    """The times of the tables. Raises RecordError for what no table can have."""
+    if at is None:
+        return None
+    found = numbers("at", [at] if np.isscalar(at) else at)
+    if not found.size:
+        raise RecordError("at holds no times. Give some, or leave it out.")
+    return found
+
+
+def _prepared(
+    records: Mapping[str, Record | Understanding | LaminaError], asked: Asked, options: dict[str, Any], figures: bool
+) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+    """What is to be fitted, and the rows of what cannot be.
+
+    An error of method or kernel that all records have which could be read is one of the options, and is raised.
+    """
     tasks: list[Task] = []
+    found: dict[str, dict[str, Any]] = {}
     refused: list[LaminaError] = []
     for name, given in records.items():
         if isinstance(given, LaminaError):
             found[name] = _failed(name, given)
             continue
-        task = _task(name, given, seed, options, at, pairs, figures)
-        named = nullcontext() if task.understanding is None else task.understanding.naming_lines()
+        understanding, record = (None, given) if isinstance(given, Record) else (given, given.record)
         try:
-            with named:
-                prepare(task.record, seed=seed, **options)
+            with nullcontext() if understanding is None else understanding.naming_lines():
+                prepare(record, seed=asked.seed, **options)
         except LaminaError as error:
             refused.append(error)
             found[name] = _failed(name, error)
-            continue
-        before = _finished(folder / names[name], task) if resume else None
-        if before is not None:
-            found[name] = before
         else:
-            tasks.append(task)
-    _refuse_options(refused, sum(not isinstance(given, LaminaError) for given in records.values()))
-    make_folder(folder)
-    _report(progress, len(found), len(records))
-    for k, result in _results(tasks, workers, dask):
-        task = tasks[k]
+            own = replace(asked, settings=asked.settings | {"data": fingerprint(record)}, table=name)
+            tasks.append(Task(name, record, understanding, own, options, figures))
+    if refused and not tasks and all(isinstance(error, MethodError | KernelError) for error in refused):
+        raise refused[0]
+    return tasks, found
+
+
+def _kept(folder: Path, name: str, result: Any) -> dict[str, Any]:
+    """The row of a record that is done, its files written."""
+    try:
         if isinstance(result, Exception):
-            found[task.name] = _failed(task.name, result)
-        else:
-            try:
-                _write(folder / names[task.name], result["files"])
-            except WriteError as error:
-                raise WriteError(
-                    f"{error} Records that are finished stay; go on with --resume (resume=True)."
-                ) from None
-            found[task.name] = result["row"]
-        _report(progress, len(found), len(records))
-    rows = [{**found[name], "folder": names[name]} for name in records]
+            _forget(folder)
+            return _failed(name, result)
+        _write(folder, result["files"])
+    except WriteError as error:
+        raise WriteError(f"{error} Records that are finished stay; go on with --resume (resume=True).") from None
+    row: dict[str, Any] = result["row"]
+    return row
+
+
+def _forget(folder: Path) -> None:
+    """Of a record that failed, the results of an earlier run do not stay."""
+    if (folder / RUN).is_file():
+        remove_run(folder)
+
+
+def _sum_up(folder: Path, names: Mapping[str, str], found: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+    """Write the table and the page of the records that have been done."""
+    import pandas as pd
+
+    rows = [{**found[name], "folder": own} for name, own in names.items() if name in found]
     summary = pd.DataFrame(rows, columns=["name", "folder", *COLUMNS])
     write_text(folder / SUMMARY, summary.to_csv(index=False, float_format="%.6g"))
     write_text(folder / INDEX, render(_entries(folder, rows)))
     return summary
-
-
-def _refuse_options(refused: list[LaminaError], read: int) -> None:
-    """Raise an error of method or kernel that all records which could be read have: it is one of the options."""
-    if refused and len(refused) == read and all(isinstance(error, MethodError | KernelError) for error in refused):
-        raise refused[0]
-
-
-COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
 
 
 def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
@@ -149,24 +211,27 @@ def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
     taken: dict[str, str] = {}
     for name in names:
         safe = re.sub(r"[^\w.-]+", "_", str(name)).strip("._ ")[:LONGEST] or "record"
+        if safe.casefold() in (SUMMARY, INDEX):
+            safe += "_"
         other = taken.get(safe.casefold())
         if other is not None:
             raise WriteError(f"the records {other!r} and {name!r} would share the folder {safe}. Rename one of them.")
-        if safe.casefold() in (SUMMARY, INDEX):
-            safe += "_"
         taken[safe.casefold()] = str(name)
         found[name] = safe
     return found
 
 
-def _task(name: str, given: Any, seed: int, options: dict[str, Any], at: Any, intervals: Any, figures: bool) -> Task:
-    understanding = None if isinstance(given, Record) else given
-    record = given if isinstance(given, Record) else given.record
-    told = {key: str(value) for key, value in options.items()}
-    # What makes the files of a record what they are: resume does it again if any of it is different.
-    told |= {"data": fingerprint(record), "at": "" if at is None else _digest(np.asarray(at).tolist())}
-    told |= {"intervals": " ".join(interval_name(*pair) for pair in intervals), "figures": str(figures)}
-    return Task(name, record, understanding, Asked(at, intervals, "", seed, told, name), options, figures)
+def _told(options: dict[str, Any], at: np.ndarray | None, intervals: Any, figures: bool) -> dict[str, str]:
+    """What makes the files of a record what they are, beside its data: resume does it again if any is different."""
+    told = {key: _text(value) for key, value in options.items()}
+    told |= {"at": "" if at is None else _digest(at.tolist()), "figures": str(figures)}
+    return told | {"intervals": " ".join(interval_name(*pair) for pair in intervals)}
+
+
+def _text(value: Any) -> str:
+    """A setting as text. Tables of numbers, such as members, are told by a digest: as text they would be shortened."""
+    table = np.asarray(value, dtype=object)
+    return _digest(table.tolist()) if table.ndim > 1 else str(value)
 
 
 def fingerprint(record: Record) -> str:
@@ -176,10 +241,10 @@ def fingerprint(record: Record) -> str:
 
 
 def _digest(values: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()[:16]
 
 
-def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Iterator[tuple[int, Any]]:
+def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Generator[tuple[int, Any]]:
     if dask is not None:
         return parallel.on_dask(fit_one, tasks, dask)
     return parallel.local(fit_one, tasks, workers)
@@ -192,6 +257,8 @@ def fit_one(task: Task) -> dict[str, Any]:
         warnings.simplefilter("ignore", NotConverged)
         posterior = fit(task.record, seed=task.asked.seed, **task.options)
         facts = posterior.diagnostics
+        if facts["interrupted"]:  # the fit has kept what there is, but the user wants the batch to end
+            raise KeyboardInterrupt
         run = write(
             posterior,
             Path(folder),
@@ -229,18 +296,18 @@ def _finished(folder: Path, task: Task) -> dict[str, Any] | None:
     """The row of a record that is finished with the same data and settings, else None."""
     try:
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    same = run.get("settings") == task.asked.settings and run.get("seed") == task.asked.seed
-    return _row(task.name, run) if same and run.get("state") == "converged" else None
+        row, made = _row(task.name, run), (run["lamina"], run["settings"], run["seed"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # there is none, or it is damaged
+    same = made == (__version__, task.asked.settings, task.asked.seed)
+    whole = all((folder / name).is_file() for name in ALWAYS)
+    return row if same and whole and row["state"] == "converged" else None
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All files of a record, run.json last: what has one is complete."""
     make_folder(folder)
-    for name in reversed(FILES):  # of an earlier run, run.json first
-        if name not in files or name == RUN:
-            (folder / name).unlink(missing_ok=True)
+    remove_run(folder, keep=[name for name in files if name != RUN])
     for name in sorted(files, key=lambda name: name == RUN):
         with replacing(folder / name) as partial:
             partial.write_bytes(files[name])

@@ -5,7 +5,9 @@ Results come as they are ready. Work must be a function of one argument that can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from .cores import available_cores
@@ -13,7 +15,9 @@ from .errors import LaminaError, MissingExtraError
 
 #: Seconds to wait for a scheduler.
 PATIENCE = 10.0
-#: A piece of work may lose its worker so many times; then the fault is its own.
+#: On this machine workers may die so many times, with nothing done in between, before the pieces at work are each
+#: tried in a process of their own. On a cluster the scheduler counts deaths (its setting allowed-failures), and this
+#: is how often a piece is tried again that a worker could not begin.
 TRIES = 3
 
 
@@ -25,37 +29,52 @@ class WorkerDied(RuntimeError):
     """The process that did a piece of work ended before it was done, again and again."""
 
 
-def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None = None) -> Iterator[tuple[int, Any]]:
-    """(position of the task, result) on several processes. What fails has its exception for a result."""
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
+def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None = None) -> Generator[tuple[int, Any]]:
+    """(position of the task, result) on several processes. What fails has its exception for a result.
 
-    waiting, size = dict(enumerate(tasks)), workers or available_cores()
-    for _ in range(TRIES):
+    One worker is this process itself: there is nothing to start, and nothing to survive.
+    """
+    from joblib import Parallel, delayed
+
+    waiting, size, deaths = dict(enumerate(tasks)), workers or available_cores(), 0
+    while waiting:
         parallel = Parallel(n_jobs=size, return_as="generator_unordered", batch_size=1)
+        results = parallel(delayed(_done)(work, k, task) for k, task in list(waiting.items()))
         try:
-            for k, result in parallel(delayed(_done)(work, k, task) for k, task in list(waiting.items())):
+            for k, result in results:
+                del waiting[k]
+                deaths = 0
+                yield k, result
+        except BrokenProcessPool:
+            deaths += 1  # nobody says which piece it was: all that are not done begin again
+        finally:
+            _stop(results)
+        if deaths == TRIES:
+            deaths = 0
+            for k, result in _alone(work, list(waiting.items())[:size]):  # those that began first
                 del waiting[k]
                 yield k, result
-        except TerminatedWorkerError:
-            continue  # nobody says which piece it was: all that are not done begin again
-        if not waiting:
-            return
-    yield from _alone(work, waiting)
 
 
-def _alone(work: Callable[[Any], Any], waiting: dict[int, Any]) -> Iterator[tuple[int, Any]]:
+def _stop(results: Any) -> None:
+    """End the workers if their results are no longer wanted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # joblib says what is lost, which is meant
+        results.close()
+
+
+def _alone(work: Callable[[Any], Any], tasks: Sequence[tuple[int, Any]]) -> Generator[tuple[int, Any]]:
     """Each piece in a process of its own, so that one that kills its worker takes no other with it."""
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+    from joblib.externals.loky import ProcessPoolExecutor
 
-    for k, task in waiting.items():
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            try:
-                yield pool.submit(_done, work, k, task).result()
-            except BrokenProcessPool:
-                yield k, WorkerDied(f"its worker died {TRIES + 1} times")
+    for k, task in tasks:
+        pool = ProcessPoolExecutor(1)
+        try:
+            yield pool.submit(_done, work, k, task).result()
+        except BrokenProcessPool:
+            yield k, WorkerDied("its worker died again and again, at last in a process that did nothing else")
+        finally:
+            pool.shutdown(kill_workers=True)
 
 
 def _done(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:
@@ -65,10 +84,10 @@ def _done(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:
         return k, error
 
 
-def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[tuple[int, Any]]:
-    """The same on the cluster whose scheduler is at ``address``. Raises ClusterError if it cannot be used."""
+def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any]]:
+    """The same on the cluster whose scheduler is at ``address``. Raises ClusterError if it cannot be used any more."""
     try:
-        from distributed import Client, KilledWorker, as_completed
+        from distributed import CancelledError, Client, as_completed
     except ImportError:
         raise MissingExtraError('a Dask cluster needs distributed: pip install "lamina[dask]".') from None
     try:
@@ -78,15 +97,33 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> I
             f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Start one with "
             "dask scheduler, and give the address that it tells."
         ) from None
-    with client:
-        _check_workers(client, address)
-        futures = {client.submit(_done, work, k, task, pure=False, retries=TRIES): k for k, task in enumerate(tasks)}
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except KilledWorker:
-                yield futures[future], WorkerDied("the workers it was given to died")
-            future.release()
+    try:
+        with client:
+            _check_workers(client, address)
+            again = {"pure": False, "retries": TRIES}
+            futures = {client.submit(_done, work, k, task, **again): k for k, task in enumerate(tasks)}
+            for future in as_completed(futures):
+                yield futures[future], _result(future)
+                future.release()
+    except (CancelledError, OSError) as error:
+        raise ClusterError(
+            f"the connection to the Dask scheduler at {address!r} was lost ({type(error).__name__}). Records that are "
+            "finished stay; go on with --resume (resume=True)."
+        ) from None
+
+
+def _result(future: Any) -> Any:
+    """What came of a piece of work on a cluster: where its worker died, or could not even begin, that exception."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        return future.result()[1]
+    except KilledWorker:
+        return WorkerDied("the workers it was given to died")
+    except (CancelledError, OSError):
+        raise  # of the connection
+    except Exception as error:
+        return error
 
 
 def _check_workers(client: Any, address: str) -> None:

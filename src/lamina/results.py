@@ -88,7 +88,7 @@ def write(
     began = time.perf_counter()
     tables = _tables(posterior, default_times(posterior))
     at_tables = None if asked.at is None else _tables(posterior, asked.at)
-    _remove_run_before(folder)
+    remove_run(folder, keep=[CHECKPOINT])  # from which that run can go on, until there is another
     _write_tables(posterior, folder, at_tables or tables)
     rates = _rates(posterior, asked)
     if rates is not None:
@@ -120,14 +120,20 @@ def write(
     return run
 
 
-def _remove_run_before(folder: Path) -> None:
-    """Remove the files of an earlier run, of which this one may write fewer: run.json first, which vouches for them.
+def remove_run(folder: Path, keep: Sequence[str] = ()) -> None:
+    """Remove the files of an earlier run, but those to ``keep``: run.json first, which vouches for them.
 
-    The checkpoint, from which that run can go on, stays until there is another.
+    Raises WriteError if one cannot be removed.
     """
     for name in reversed(FILES):
-        if name != CHECKPOINT:
-            (folder / name).unlink(missing_ok=True)
+        if name not in keep:
+            try:
+                (folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise WriteError(
+                    f"cannot remove {folder / name} of an earlier run: {error.strerror or error}. Remove it, or choose "
+                    "another place for the results."
+                ) from None
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

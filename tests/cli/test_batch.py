@@ -2,11 +2,17 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from commands import lamina
+
+from lamina import many
 
 HEAD = "site,depth,age_bp,age_sd,value,value_sd\n"
 
@@ -74,6 +80,51 @@ def test_finished_records_are_skipped_and_others_done_again(tmp_path, table):
     assert (out / "b_south_b" / "run.json").stat().st_mtime_ns > times["b_south_b"]
     assert batch(table, out, "--resume", "--seed", "1").exit_code == 3
     assert json.loads((out / "north" / "run.json").read_text())["seed"] == 1
+
+
+def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch):
+    out, fit, begun = tmp_path / "out", many.fit, []
+
+    def interrupted(record, **options):
+        begun.append(record)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return fit(record, **options)
+
+    monkeypatch.setattr(many, "fit", interrupted)
+    done = batch(table, out, "--workers", "1")
+    assert done.exit_code == 130
+    assert done.stderr == "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
+    assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "failed"]
+    (out / "summary.csv").unlink()  # as if the power had failed
+    again = batch(table, out)
+    assert again.exit_code == 2
+    assert "holds a batch already. Choose another, go on with --resume, or --force." in again.stderr
+    assert batch(table, out, "--resume", "--workers", "1").exit_code == 3
+    assert len(begun) == 3
+    assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "converged", "failed"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_the_batch_on_any_number_of_workers(tmp_path, workers):
+    path, out = tmp_path / "sites.csv", tmp_path / "out"
+    path.write_text(HEAD + "".join(site(f"site{k}", k, rows=30) for k in range(30)))
+    command = [sys.executable, "-m", "lamina", "batch", path, "--by", "site", "--out", out, "--workers", str(workers)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        while running.poll() is None and not list(out.glob("*/run.json")):
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)  # a terminal sends it to the workers too
+        _, said = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert said.endswith("lamina: interrupted. Records that are finished stay; go on with --resume.\n")
+    assert "Traceback" not in said
+    summary = pd.read_csv(out / "summary.csv")
+    assert 1 <= len(summary) < 30
+    assert not (summary["state"] == "interrupted").any()
 
 
 def test_with_a_site_only_that_one_is_fitted(tmp_path, table):

@@ -45,9 +45,10 @@ def batch(
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
     from ..files import WriteError, check_empty, those_there
-    from ..many import SUMMARY
+    from ..many import SUMMARY, safe_names
     from ..many import batch as fit_all
     from ..report.words import count
+    from ..results import RUN
     from ..tables import Options
     from .arguments import check_method_takes, intervals, times
     from .arguments import kernel as by_name
@@ -59,16 +60,21 @@ def batch(
     model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
     moments, spans = times(at), intervals(interval)
     records = _records(tables, by, options)
-    if those_there(out, [SUMMARY]) and not (force or resume):
-        raise WriteError(f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force.")
     if not (force or resume):
+        if those_there(out, [SUMMARY, *(f"{folder}/{RUN}" for folder in safe_names(records).values())]):
+            raise WriteError(
+                f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force."
+            )
         check_empty(out)
-    with bar("records", quiet) as progress:
-        summary = fit_all(
-            records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
-            intervals=spans,
-            progress=progress, **model,
-        )  # fmt: skip
+    try:
+        with bar("records", quiet) as progress:
+            summary = fit_all(
+                records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
+                intervals=spans, progress=progress, **model,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        typer.echo("lamina: interrupted. Records that are finished stay; go on with --resume.", err=True)
+        raise typer.Exit(given.INTERRUPTED) from None
     for row in summary[summary["state"] != "converged"].to_dict("records"):
         typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
     if not quiet:
