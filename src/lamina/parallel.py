@@ -5,6 +5,7 @@ Results come as they are ready. Work must be a function of one argument that can
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -39,7 +40,8 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
     waiting, size, deaths = dict(enumerate(tasks)), workers or available_cores(), 0
     while waiting:
         parallel = Parallel(n_jobs=size, return_as="generator_unordered", batch_size=1)
-        results = parallel(delayed(_done)(work, k, task) for k, task in list(waiting.items()))
+        one = _done if size == 1 else _done_by_worker
+        results = parallel(delayed(one)(work, k, task) for k, task in list(waiting.items()))
         try:
             for k, result in results:
                 del waiting[k]
@@ -75,6 +77,12 @@ def _alone(work: Callable[[Any], Any], tasks: Sequence[tuple[int, Any]]) -> Gene
             yield k, WorkerDied("its worker died again and again, at last in a process that did nothing else")
         finally:
             pool.shutdown(kill_workers=True)
+
+
+def _done_by_worker(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:
+    """``_done`` with interrupts, which a terminal sends to all, left to the process that waits for the results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _done(work, k, task)
 
 
 def _done(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:

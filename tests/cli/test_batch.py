@@ -2,10 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -103,28 +99,6 @@ def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch
     assert batch(table, out, "--resume", "--workers", "1").exit_code == 3
     assert len(begun) == 3
     assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "converged", "failed"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_ends_the_batch_on_any_number_of_workers(tmp_path, workers):
-    path, out = tmp_path / "sites.csv", tmp_path / "out"
-    path.write_text(HEAD + "".join(site(f"site{k}", k, rows=30) for k in range(30)))
-    command = [sys.executable, "-m", "lamina", "batch", path, "--by", "site", "--out", out, "--workers", str(workers)]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        while running.poll() is None and not list(out.glob("*/run.json")):
-            time.sleep(0.05)
-        os.killpg(running.pid, signal.SIGINT)  # a terminal sends it to the workers too
-        _, said = running.communicate(timeout=60)
-    finally:
-        running.kill()
-    assert running.returncode == 130
-    assert said.endswith("lamina: interrupted. Records that are finished stay; go on with --resume.\n")
-    assert "Traceback" not in said
-    summary = pd.read_csv(out / "summary.csv")
-    assert 1 <= len(summary) < 30
-    assert not (summary["state"] == "interrupted").any()
 
 
 def test_with_a_site_only_that_one_is_fitted(tmp_path, table):

@@ -74,10 +74,10 @@ def test_tied_rows_share_their_input_and_are_marked(tmp_path):
     [
         (["fit", "--method", "nuts"], ["core.csv", "nuts", "no limits, see line 7", "--limiting drop"]),
         (["compare"], ["core.csv", "gp", "no limits, see line 7", "--limiting drop"]),
-        (["compare", "--outliers", "student", "--equal-depth", "block"], ["gp", "no outliers"]),
+        (["fit", "--method", "gp", "--outliers", "student", "--equal-depth", "block"], ["gp", "no outliers"]),
         (["batch", "--method", "gp"], ["core.csv", "no limits, see line 7", "--limiting drop"]),
         (["fit", "--offsets", "none"], ["--offsets", "none is not a number above 0"]),
-        (["compare", "--outliers", "student"], ["core.csv", "those of lines 3 and 4 are tied"]),
+        (["fit", "--outliers", "student"], ["core.csv", "those of lines 3 and 4 are tied"]),
         (["fit", "--site", "A", "--hiatus", "20"], ["core.csv, lines 3 and 4", "there is a row at 20"]),
     ],
 )

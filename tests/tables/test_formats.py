@@ -118,7 +118,7 @@ def test_bacon_has_dates_but_no_output(table):
         read(table(BACON))
     with_output = BACON.replace("cc\n", "cc,value,value_sd\n").replace(",1\n", ",1,3.5,0.1\n")
     record = read(table(with_output)).record
-    assert_allclose(record.t_sd, [30, 40])
+    assert [(date.age_sd, date.curve) for date in record.dates] == [(30, "IntCal20"), (40, "IntCal20")]
     assert record.label == ("X-1", "X-2")
 
 
