@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import numpy as np
 
+from .shown import evenly
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -103,6 +105,4 @@ def _ends(*values: np.ndarray) -> tuple[float, float]:
 
 
 def _thinned(table: pd.DataFrame) -> pd.DataFrame:
-    if len(table) <= MOST_POINTS:
-        return table
-    return table.iloc[np.linspace(0, len(table) - 1, MOST_POINTS).astype(int)]
+    return table.iloc[evenly(len(table), MOST_POINTS)]

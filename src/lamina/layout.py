@@ -5,9 +5,12 @@ Rows are those of a record whose ties are merged. Errors name them as the user k
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from .errors import OrderError, RecordError, name_rows
+from .errors import MethodError, OrderError, RecordError, name_rows
+from .kernels import Kernel
 from .record import Record
 from .rows import Rows
 from .trend import Design
@@ -80,6 +83,37 @@ def check_bounds(record: Record, rows: Rows, known: Array) -> None:
                 )
             if first[row] - least > reached:
                 reached, by = first[row] - least, int(row)
+
+
+def check_limits(record: Record, kernel: Kernel) -> None:
+    """Limits on one side do not hold a level that may have any value, and none at all need hold a rate."""
+    if record.limit is None or not record.limit.any():
+        return
+    flat = sum(not math.isfinite(term.sd) for term in kernel.trend)
+    sides = set(record.limit[record.limit != 0].tolist())
+    if (len(sides) == 1 or flat > 1) and np.count_nonzero(record.measured & (record.limit == 0)) < flat:
+        what, give = (
+            ("level", "a measured value, a limit on the other side,")
+            if flat == 1
+            else ("level and a rate", "two measured values")
+        )
+        raise RecordError(
+            f"limits alone cannot hold a {what} that may have any value: give {give} or a kernel whose trend terms "
+            "have a finite sd."
+        )
+
+
+def check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
+    """Exact rows at one time, next to each other in a sequence, have a gap of zero, which these priors cannot have."""
+    for _, rows in record.sequences:
+        same = (np.diff(record.t[rows]) == 0.0) & record.exact[rows[1:]] & record.exact[rows[:-1]]
+        if same.any():
+            k = int(np.argmax(same))
+            raise MethodError(
+                f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
+                f"{name_rows(known[rows[k : k + 2]])} are equal. Take one of them out of the sequence by leaving its "
+                'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).'
+            )
 
 
 def lay_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design, known: Array) -> Rows:

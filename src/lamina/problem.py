@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import KernelError, MethodError, RecordError, name_rows
+from .errors import KernelError, MethodError
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
 from .layers import bottom_up, check_single_dates, check_single_values, merge_ties
-from .layout import check_bounds, check_proper, guess_inputs, lay_rows
+from .layout import check_bounds, check_limits, check_no_gap_is_zero, check_proper, guess_inputs, lay_rows
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
@@ -173,9 +173,9 @@ def pose(
     t, scale = guess_inputs(record, sign * record.t - origin)
     full = kernel if internal else _with_mean(kernel, mean, sign, origin)
     _check_trend(full, t)
-    _check_limits(record, full)
+    check_limits(record, full)
     if learn_inputs and gaps in ("gamma", "log-uniform"):
-        _check_no_gap_is_zero(record, gaps, known)
+        check_no_gap_is_zero(record, gaps, known)
     y_sd = _filled(record.y_sd, math.sqrt(NOTHING) * _spread(record))
     columns = design(full, t, np.where(record.measured, record.y, 0.0), y_sd)
     if offsets is not None:
@@ -301,37 +301,6 @@ def _check_trend(kernel: Kernel, t: Array) -> None:
     """A rate without a prior cannot be told from rows at one time."""
     if any(isinstance(term, Linear) and not math.isfinite(term.sd) for term in kernel.terms) and np.ptp(t) == 0.0:
         raise MethodError("a linear trend needs rows at two times: leave it out, or give its rate a finite sd.")
-
-
-def _check_limits(record: Record, kernel: Kernel) -> None:
-    """Limits on one side do not hold a level that may have any value, and none at all need hold a rate."""
-    if record.limit is None or not record.limit.any():
-        return
-    flat = sum(not math.isfinite(term.sd) for term in kernel.trend)
-    sides = set(record.limit[record.limit != 0].tolist())
-    if (len(sides) == 1 or flat > 1) and np.count_nonzero(record.measured & (record.limit == 0)) < flat:
-        what, give = (
-            ("level", "a measured value, a limit on the other side,")
-            if flat == 1
-            else ("level and a rate", "two measured values")
-        )
-        raise RecordError(
-            f"limits alone cannot hold a {what} that may have any value: give {give} or a kernel whose trend terms "
-            "have a finite sd."
-        )
-
-
-def _check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
-    """Exact rows at one time, next to each other in a sequence, have a gap of zero, which these priors cannot have."""
-    for _, rows in record.sequences:
-        same = (np.diff(record.t[rows]) == 0.0) & record.exact[rows[1:]] & record.exact[rows[:-1]]
-        if same.any():
-            k = int(np.argmax(same))
-            raise MethodError(
-                f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
-                f"{name_rows(known[rows[k : k + 2]])} are equal. Take one of them out of the sequence by leaving its "
-                'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).'
-            )
 
 
 def _with_mean(kernel: Kernel, mean: str | None, sign: float, origin: float) -> Kernel:

@@ -115,16 +115,14 @@ def agedepth(
 
 def _beyond(record: Record, asked: Any) -> list[str]:
     """A warning if some of the depths asked for are not within the core."""
-    import numpy as np
-
     if asked is None or record.depth is None:
         return []
     low, high = record.depth.min(), record.depth.max()
     outside = [one for one in asked if not low <= one <= high]
-    if not len(outside):
+    if not outside:
         return []
     return [
-        f"{len(outside)} of the {np.size(asked)} depths asked for lie beyond the core ({low:g} to {high:g}): their "
+        f"{len(outside)} of the {len(asked)} depths asked for lie beyond the core ({low:g} to {high:g}): their "
         "ages go on with the pace of its outermost step, and their bands are too narrow."
     ]
 

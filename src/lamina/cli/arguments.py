@@ -127,8 +127,9 @@ def check_method_takes(using: dict[str, Any]) -> None:
         )
 
 
-def with_ages(asked: str, using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def with_ages(name: str, using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options with --ages or --ages-covariance: the method is "ensemble", and no order is asked of the table."""
+    asked = _flag(name)
     if str(using["method"]) != "mcmc":
         raise MethodError(f"{asked} is not for --method {using['method']}. Leave out one of them.")
     if (reading["order"] or "none").lower() != "none":

@@ -91,7 +91,7 @@ def fit(
     if len(files) > 1:
         raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
     for name in files:
-        using, reading = with_ages(f"--{name.replace('_', '-')}", using, reading)
+        using, reading = with_ages(name, using, reading)
     check_method_takes(using)
     known_rate = numbers("--trend", trend)
     options, seed, settings = Options(**reading), fitting["seed"], given.settings(using, fitting)

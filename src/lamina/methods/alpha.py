@@ -13,7 +13,7 @@ from numba import njit
 
 from ..gaps import new_in
 from ..stack import FAST
-from .spacing import pace
+from .spacing import new_pace, pace
 
 
 @njit(**FAST)
@@ -26,9 +26,7 @@ def sum_gaps(rows, floor, tau, sums):
     for r in range(len(tau)):
         s = rows.sequence[r]
         if s >= 0 and rows.after[r] >= 0:
-            x, carry = pace(rows, tau, r), rows.carry[r]
-            if carry > 0.0 and x > 0.0:
-                x = new_in(x, pace(rows, tau, rows.before[r]), carry)
+            x = new_pace(rows, tau, r)
             if not x > 0.0:
                 sums[s, 0] = -math.inf
             elif rows.regular[r]:

@@ -22,6 +22,13 @@ def pace(rows, tau, k):
 
 
 @njit(**INLINE)
+def new_pace(rows, tau, k):
+    """What is new in the gap after row k: all of its pace, where nothing is carried into it."""
+    carry = rows.carry[k]
+    return new_in(pace(rows, tau, k), pace(rows, tau, rows.before[k]), carry) if carry > 0.0 else pace(rows, tau, k)
+
+
+@njit(**INLINE)
 def _around(rows, tau, r, time, way, shift):
     """Sums of log x and of x over the gaps on both sides of row r in its sequence, if it stood at ``time``.
 
@@ -158,5 +165,4 @@ def note_totals(rows, work, tau):
     work.total[:] = 0.0
     for r in range(len(tau)):
         if rows.sequence[r] >= 0 and rows.after[r] >= 0 and rows.regular[r]:
-            x, carry = pace(rows, tau, r), rows.carry[r]
-            work.total[rows.sequence[r]] += new_in(x, pace(rows, tau, rows.before[r]), carry) if carry > 0.0 else x
+            work.total[rows.sequence[r]] += new_pace(rows, tau, r)
