@@ -205,6 +205,19 @@ def test_an_interrupt_stops_the_batch_and_keeps_what_is_done(tmp_path, monkeypat
     assert not (tmp_path / "b" / "run.json").exists()
 
 
+def test_a_record_whose_files_were_written_when_the_interrupt_came_is_in_the_summary(tmp_path, monkeypatch):
+    kept = many._kept
+
+    def interrupted(*result):
+        kept(*result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many, "_kept", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lamina.batch(RECORDS, tmp_path, method="gp", workers=1)
+    assert pd.read_csv(tmp_path / "summary.csv")["name"].tolist() == ["a"]
+
+
 def test_the_default_sampler_gives_the_same_on_one_worker_and_on_two(tmp_path):
     few = {"chains": 2, "draws": 100, "warmup": 50, "max_sweeps": 200}
     for workers in 1, 2:

@@ -94,7 +94,7 @@ def batch(
     folder, told = Path(out), _told(options, moments, pairs, figures)
     tasks, found = _prepared(records, Asked(moments, pairs, "", seed, told), options, figures)
     if resume:
-        found |= {task.name: row for task in tasks if (row := _finished(folder / names[task.name], task))}
+        found |= _finished(folder, names, tasks)
         tasks = [task for task in tasks if task.name not in found]
     make_folder(folder)
     try:
@@ -107,6 +107,7 @@ def batch(
                 found[name] = _kept(folder / names[name], name, result)
                 _report(progress, len(found), len(records))
     except (KeyboardInterrupt, LaminaError):
+        found = _finished(folder, names, tasks) | found  # one may just have been written
         if any(row["state"] != "failed" for row in found.values()):
             with suppress(WriteError):  # the disk may be full
                 _sum_up(folder, names, found)
@@ -292,8 +293,13 @@ def _failed(name: str, error: Exception) -> dict[str, Any]:
     return {"name": name, **nothing, "state": "failed", "error": " ".join(said.split())}
 
 
-def _finished(folder: Path, task: Task) -> dict[str, Any] | None:
-    """The row of a record that is finished with the same data and settings, else None."""
+def _finished(folder: Path, names: Mapping[str, str], tasks: list[Task]) -> dict[str, dict[str, Any]]:
+    """The rows of those records that are on disk, finished with the same data and settings."""
+    return {task.name: row for task in tasks if (row := _read_row(folder / names[task.name], task))}
+
+
+def _read_row(folder: Path, task: Task) -> dict[str, Any] | None:
+    """The row of one of them, or None."""
     try:
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
         row, made = _row(task.name, run), (run["lamina"], run["settings"], run["seed"])

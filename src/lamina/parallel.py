@@ -9,6 +9,8 @@ import signal
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from multiprocessing import resource_tracker
 from typing import Any
 
 from .cores import available_cores
@@ -40,8 +42,9 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
     waiting, size, deaths = dict(enumerate(tasks)), workers or available_cores(), 0
     while waiting:
         parallel = Parallel(n_jobs=size, return_as="generator_unordered", batch_size=1)
-        one = _done if size == 1 else _done_by_worker
-        results = parallel(delayed(one)(work, k, task) for k, task in list(waiting.items()))
+        pieces = (delayed(_done)(work, k, task) for k, task in list(waiting.items()))
+        with nullcontext() if size == 1 else _interrupts_kept_from_workers():
+            results = parallel(pieces)
         try:
             for k, result in results:
                 del waiting[k]
@@ -56,6 +59,23 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
             for k, result in _alone(work, list(waiting.items())[:size]):  # those that began first
                 del waiting[k]
                 yield k, result
+
+
+@contextmanager
+def _interrupts_kept_from_workers() -> Generator[None]:
+    """A terminal sends an interrupt to all processes; here it is for the one that waits for the results.
+
+    Workers that are begun inside have it blocked from their birth, and so have those that joblib's thread begins later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # if the first worker had to begin it, it would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop(results: Any) -> None:
@@ -77,12 +97,6 @@ def _alone(work: Callable[[Any], Any], tasks: Sequence[tuple[int, Any]]) -> Gene
             yield k, WorkerDied("its worker died again and again, at last in a process that did nothing else")
         finally:
             pool.shutdown(kill_workers=True)
-
-
-def _done_by_worker(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:
-    """``_done`` with interrupts, which a terminal sends to all, left to the process that waits for the results."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return _done(work, k, task)
 
 
 def _done(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:

@@ -2,6 +2,10 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -99,6 +103,29 @@ def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch
     assert batch(table, out, "--resume", "--workers", "1").exit_code == 3
     assert len(begun) == 3
     assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "converged", "failed"]
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["as workers begin", "as records are done"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_the_batch_on_any_number_of_workers(tmp_path, workers, begun):
+    path, out = tmp_path / "sites.csv", tmp_path / "out"
+    path.write_text(HEAD + "".join(site(f"site{k}", k, rows=30) for k in range(30)))
+    command = [sys.executable, "-m", "lamina", "batch", path, "--by", "site", "--out", out, "--workers", str(workers)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        while running.poll() is None and not (list(out.glob("*/run.json")) if begun else out.exists()):
+            time.sleep(0.02)
+        time.sleep(0 if begun else 0.7)  # workers are importing then
+        os.killpg(running.pid, signal.SIGINT)  # a terminal sends it to the workers too
+        _, said = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert said == "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
+    if begun:
+        summary = pd.read_csv(out / "summary.csv")
+        assert 1 <= len(summary) < 30
+        assert (summary["state"] == "converged").all()
 
 
 def test_with_a_site_only_that_one_is_fitted(tmp_path, table):

@@ -1,5 +1,9 @@
 """What chains keep: all inputs of the draws that are wanted, a sample of the inputs of more."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -74,3 +78,36 @@ def test_the_way_to_the_posterior_does_not_shape_the_proposals():
     chain.forget()
     chain.advance(200, 1, adapt=True)
     assert (np.diag(chain.state.covariance) < 2.0).all()
+
+
+def test_an_interrupt_while_convergence_is_looked_at_leaves_no_half_of_it(monkeypatch):
+    found, r_hat = record(), crew.r_hat
+
+    def interrupted(draws):
+        if draws.shape[2] > len(found):  # parameters have been looked at, inputs not yet
+            monkeypatch.setattr(crew, "r_hat", r_hat)
+            raise KeyboardInterrupt
+        return r_hat(draws)
+
+    monkeypatch.setattr(crew, "r_hat", interrupted)
+    with pytest.warns(lamina.NotConverged, match="interrupted"):
+        facts = lamina.fit(found).diagnostics
+    assert list(facts["r_hat_theta"]) == list(facts["ess_theta"])
+    assert facts["r_hat"] >= max(facts["r_hat_theta"].values())
+
+
+@pytest.mark.parametrize("seconds", [0.002, 0.01, 0.03, 0.06, 0.1])
+def test_an_interrupt_finds_the_chains_side_by_side(seconds):
+    made = [mcmc.MarkovChain(problem(), seed, Room(25, 25)) for seed in np.random.SeedSequence(0).spawn(3)]
+    timers = [threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))]
+
+    def begun(state):
+        while timers:
+            timers.pop().start()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crew, "R_HAT", 0.0)  # never
+        patch.setattr(crew, "SECONDS_A_BATCH", 0.0)  # many small batches
+        draws = crew.run_until_agreed(made, warmup=20, max_sweeps=10**9, workers=2, progress=begun)
+    assert draws.diagnostics["interrupted"]
+    assert len({(chain.kept, chain.stride) for chain in made}) == 1

@@ -161,17 +161,14 @@ def run_until_agreed(
             part = (3 * warmup) // 10 if warmup >= FEWEST_IN_PARTS else 0
             for rounds in part, part, warmup - 2 * part:
                 crew.advance(rounds, adapt=True)
-                for chain in chains:
-                    chain.forget()
+                crew.forget()
         else:
             crew.go_back(checkpoint)
             max_sweeps += chains[0].kept * crew.thin
         while not crew.ready(max_sweeps):
             crew.advance(min(crew.next_look, max_sweeps // crew.thin) - chains[0].kept)
             if chains[0].kept == 2 * keep:
-                for chain in chains:
-                    chain.halve()
-                crew.thin *= 2
+                crew.halve()
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -180,11 +177,14 @@ def run_until_agreed(
 
 
 class _Crew:
-    """The chains, advanced together on several cores, and how far they have got."""
+    """The chains, advanced together on several cores, and how far they have got.
+
+    An interrupt finds them side by side: it comes to the main thread, and what changes them is done by another.
+    """
 
     def __init__(self, chains: Sequence[Chain], workers: int, progress: Progress | None) -> None:
         self.chains, self.progress = chains, progress
-        self.pool = ThreadPoolExecutor(workers)
+        self.pool, self.leader = ThreadPoolExecutor(workers), ThreadPoolExecutor(1)
         self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
         self.looked_at: tuple[int, int, bool] | None = None
         self.r_hat: Array | None = None
@@ -257,19 +257,34 @@ class _Crew:
 
     def advance(self, count: int, adapt: bool = False) -> None:
         """All chains by ``count`` times ``thin`` rounds, in batches short enough to report and to interrupt."""
-        thin = self.thin
         while count > 0:
-            batch = min(max(self.rounds_a_batch // thin, 1), count)
-            began = time.perf_counter()
-            futures = [self.pool.submit(chain.advance, batch, thin, adapt) for chain in self.chains]
-            for future in futures:
-                future.result()
-            took = time.perf_counter() - began
-            grown = self.rounds_a_batch * min(max(SECONDS_A_BATCH / max(took, 1e-6), 0.5), 4.0)
-            self.rounds_a_batch = max(int(grown), 1)
+            batch = min(max(self.rounds_a_batch // self.thin, 1), count)
+            self.leader.submit(self._advance_all, batch, adapt).result()
             count -= batch
-            self.warmed_up += batch if adapt else 0
             self.report(adapt)
+
+    def _advance_all(self, count: int, adapt: bool) -> None:
+        began = time.perf_counter()
+        futures = [self.pool.submit(chain.advance, count, self.thin, adapt) for chain in self.chains]
+        for future in futures:
+            future.result()
+        took = time.perf_counter() - began
+        grown = self.rounds_a_batch * min(max(SECONDS_A_BATCH / max(took, 1e-6), 0.5), 4.0)
+        self.rounds_a_batch = max(int(grown), 1)
+        self.warmed_up += count if adapt else 0
+
+    def forget(self) -> None:
+        """A part of the warm-up is over, in all chains."""
+        self.leader.submit(lambda: [chain.forget() for chain in self.chains]).result()
+
+    def halve(self) -> None:
+        """Every other draw goes, and half as many are kept from now on, in all chains."""
+        self.leader.submit(self._halve_all).result()
+
+    def _halve_all(self) -> None:
+        for chain in self.chains:
+            chain.halve()
+        self.thin *= 2
 
     def report(self, adapt: bool) -> None:
         if self.progress is not None:
@@ -283,10 +298,10 @@ class _Crew:
             return False
         what = (kept, self.thin, inputs)
         if self.looked_at != what:
-            self.looked_at = what
             draws = np.stack([self._watched(chain, kept, inputs) for chain in self.chains])
             known = draws.shape[2] == 0  # everything that is looked at
             self.r_hat, self.ess = (np.empty(0),) * 2 if known else (r_hat(draws), effective_draws(draws))
+            self.looked_at = what  # only now: it may be interrupted
         return self.agreed
 
     def _watched(self, chain: Chain, kept: int, inputs: bool) -> Array:
@@ -306,7 +321,8 @@ class _Crew:
         return float(np.min(self.ess, initial=np.inf)) if self.ess is not None else 0.0
 
     def close(self) -> None:
-        """Wait for the batch under way, of all chains: they must stay side by side."""
+        """Wait for the batch under way, of all chains."""
+        self.leader.shutdown(wait=True)
         self.pool.shutdown(wait=True)
 
 
