@@ -438,15 +438,19 @@ def cold_section() -> Table:
 
 def as_markdown(table: Table) -> str:
     """Title, note and aligned table."""
+    return f"## {table.title}\n\n{table.note}\n\n{aligned(table)}"
+
+
+def aligned(table: Table) -> str:
+    """The rows of a table under its header."""
     width = [max(len(row[c]) for row in [table.header, *table.rows]) for c in range(len(table.header))]
-    lines = [f"## {table.title}", "", table.note, ""]
 
     def line(cells: list[str]) -> str:
         padded = [cells[0].ljust(width[0]), *(cell.rjust(w) for cell, w in zip(cells[1:], width[1:], strict=True))]
         return "| " + " | ".join(padded) + " |"
 
     rule = "| " + " | ".join(["-" * width[0], *("-" * (w - 1) + ":" for w in width[1:])]) + " |"
-    return "\n".join([*lines, line(table.header), rule, *(line(row) for row in table.rows)])
+    return "\n".join([line(table.header), rule, *(line(row) for row in table.rows)])
 
 
 def target_table(targets: list[Target]) -> Table:

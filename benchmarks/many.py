@@ -1,21 +1,27 @@
-"""A batch of many records, on one worker process and on two; and long records, with their memory.
+"""A batch of many records, on one worker, on two and on a Dask cluster; and long records, with their memory.
 
-python benchmarks/many.py [--records 200] [--rows 50] [--markdown docs/benchmarks.md]
+python benchmarks/many.py [--only batch | long | growth | report] [--records 200] [--rows 50]
+                          [--markdown docs/benchmarks.md]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from distributed import Client, LocalCluster
+from engine import Target, aligned, target_table
 from report import fill_section, machine, peak_memory
 
 import lamina
@@ -30,25 +36,51 @@ def short_record(seed: int, rows: int) -> lamina.Record:
     return lamina.Record(t=tau + 40.0 * rng.standard_normal(rows), t_sd=40.0, y=y, y_sd=0.1)
 
 
-def run_batch(count: int, rows: int) -> str:
-    """Seconds of a batch on one and on two workers, and that both gave the same."""
+def timed_batch(records: dict[str, lamina.Record], out: Path, **options: Any) -> tuple[float, Any, list[bytes]]:
+    """Seconds of a batch, its summary, and its tables as they are on disk."""
+    began = time.perf_counter()
+    summary = lamina.batch(records, out, **options)
+    seconds = time.perf_counter() - began
+    return seconds, summary, [path.read_bytes() for path in sorted(out.glob("*/*.csv"))]
+
+
+def killing_half_way(workers: dict[str, int], total: int) -> Callable[[int, int], None]:
+    """A function to call with (done, all) that kills the first of these processes when half of the records are done."""
+    waiting = [next(iter(workers.values()))]
+
+    def progress(done: int, _: int) -> None:
+        if done >= total // 2 and waiting:
+            os.kill(waiting.pop(), signal.SIGKILL)
+
+    return progress
+
+
+def run_batch(options: argparse.Namespace) -> tuple[str, list[Target]]:
+    """Seconds of a batch on one worker, on two and on a Dask cluster that loses one, and that all gave the same."""
+    count, rows = options.records, options.rows
     records = {f"record {k}": short_record(k, rows) for k in range(count)}
-    seconds, curves, converged = {}, {}, 0
     with tempfile.TemporaryDirectory() as folder:
         lamina.batch({"warm": short_record(0, rows)}, Path(folder) / "warm", workers=1)
-        for workers in (2, 1):
-            out = Path(folder) / str(workers)
-            began = time.perf_counter()
-            summary = lamina.batch(records, out, workers=workers)
-            seconds[workers] = time.perf_counter() - began
-            converged = int((summary["state"] == "converged").sum())
-            curves[workers] = [path.read_bytes() for path in sorted(out.glob("*/curve.csv"))]
-    same = "the same" if curves[1] == curves[2] else "DIFFERENT"
-    ratio = seconds[1] / seconds[2]
-    return (
-        f"{count} records of {rows} rows, default fits with tables and report: {seconds[1]:.0f} s on one worker, "
-        f"{seconds[2]:.0f} s on two, {ratio:.2f} times faster; {converged} converged; results {same} to the bit."
+        two, _, expected = timed_batch(records, Path(folder) / "2", workers=2)
+        one, summary, alone = timed_batch(records, Path(folder) / "1", workers=1)
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+            with Client(cluster) as client:
+                workers = client.run(os.getpid)
+            killing = killing_half_way(workers, count)
+            dask, lost, on_dask = timed_batch(
+                records, Path(folder) / "dask", dask=cluster.scheduler_address, progress=killing
+            )
+    converged, missing = int((summary["state"] == "converged").sum()), int((lost["state"] != "converged").sum())
+    same = "the same" if expected == alone == on_dask else "DIFFERENT"
+    told = (
+        f"{count} records of {rows} rows, default fits with tables and report: {one:.0f} s on one worker, {two:.0f} s "
+        f"on two; {dask:.0f} s on a Dask cluster of two worker processes of which one is killed half-way. "
+        f"{converged} converged; on the cluster {missing} were lost; all tables {same} to the bit."
     )
+    return told, [
+        Target("times faster on two workers than on one", one / two, 1.7, at_least=True),
+        Target("seconds on two workers", two, 120),
+    ]
 
 
 def long_record(rows: int) -> lamina.Record:
@@ -64,7 +96,9 @@ LONG = [
     ("gp", 100_000, {}),
     ("gp", 1_000_000, {}),
     ("nigp", 100_000, {"starts": 2}),
-    ("npv", 100_000, {"restarts": 1, "max_steps": 3, "draws": 50}),
+    ("nigp", 1_000_000, {"starts": 2}),
+    ("npv", 100_000, {"restarts": 1, "draws": 50}),
+    ("npv", 1_000_000, {"restarts": 1, "max_steps": 2, "draws": 10}),
     ("mcmc", 100_000, {"chains": 2, "warmup": 200, "max_sweeps": 300, "draws": 200}),
     ("mcmc", 100_000, {"chains": 2, "warmup": 1000, "max_sweeps": 1000, "draws": 200}),
     ("mcmc", 1_000_000, {"chains": 2, "warmup": 20, "max_sweeps": 30, "draws": 20}),
@@ -88,13 +122,14 @@ def one(k: int) -> dict[str, Any]:
     method, rows, options = LONG[k]
     quiet_fit(60, method, **(options | {"max_steps": 1} if method == "npv" else options))
     posterior, seconds = quiet_fit(rows, method, **options)
+    posterior.curve([0.0])  # loads what is compiled
     facts, told = posterior.diagnostics, {"fit": seconds}
     for points in (1000, 100_000):
         began = time.perf_counter()
         posterior.curve(np.linspace(posterior.record.t.min(), posterior.record.t.max(), points))
         told[f"curve {points}"] = time.perf_counter() - began
-    told |= {key: facts[key] for key in ("sweeps", "steps", "evaluations") if key in facts}
-    return told | {"ess": facts.get("ess_theta", {}), "memory": peak_memory()}
+    told |= {key: facts[key] for key in ("sweeps", "steps", "evaluations", "converged") if key in facts}
+    return told | {"ess": facts.get("ess_theta", {}), "draws": len(posterior.tau), "memory": peak_memory()}
 
 
 def growth() -> dict[str, Any]:
@@ -128,28 +163,47 @@ def alone(*arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip().splitlines()[-1][:80]}
 
 
-def run_long() -> str:
-    head = "| method | rows | work | fit, s | curve at 1,000 times, s | at 100,000 | peak memory, MB |"
-    lines = [head, "|:--|--:|:--|--:|--:|--:|--:|"]
-    for k, (method, rows, options) in enumerate(LONG):
+def run_long(options: argparse.Namespace) -> tuple[str, list[Target]]:
+    head = "| method | rows | draws kept | work | fit, s | curve at 1,000 times, s | at 100,000 | peak memory, MB |"
+    lines, targets = [head, "|:--|--:|--:|:--|--:|--:|--:|--:|"], []
+    for k, (method, rows, given) in enumerate(LONG):
         found = alone("--one", str(k))
         if "failed" in found:
-            lines.append(f"| {method} | {rows:,} | failed: {found['failed']} | | | | |")
+            lines.append(f"| {method} | {rows:,} | | failed: {found['failed']} | | | | |")
         else:
             work = ", ".join(f"{found[key]:,} {key}" for key in ("sweeps", "steps", "evaluations") if key in found)
             if method == "mcmc":
                 ess = ", ".join(f"{name} {value:.0f}" for name, value in found["ess"].items())
-                work += f" of {options['chains']} chains; effective draws: {ess}"
+                work += f" of {given['chains']} chains; effective draws: {ess}"
+            elif not found["converged"]:
+                work += ", not converged"
             numbers = (found["fit"], found["curve 1000"], found["curve 100000"])
             told = " | ".join(f"{value:.1f}" for value in numbers)
-            lines.append(f"| {method} | {rows:,} | {work} | {told} | {found['memory']:,.0f} |")
+            lines.append(f"| {method} | {rows:,} | {found['draws']} | {work} | {told} | {found['memory']:,.0f} |")
+            targets += _held_to(method, rows, found)
         print(lines[-1], flush=True)
-    return "\n".join([*lines, "", _growth_told(alone("--growth")), "", _report_told(alone("--report"))])
+    return "\n".join(lines), targets
 
 
-def _growth_told(found: dict[str, Any]) -> str:
+def _held_to(method: str, rows: int, found: dict[str, Any]) -> list[Target]:
+    if (method, rows) == ("gp", 1_000_000):
+        limits = {"fit": ("seconds", 300.0), "memory": ("MB", 6000.0)}
+    elif (method, rows, found.get("sweeps")) == ("mcmc", 100_000, 500):
+        limits = {"fit": ("seconds", 180.0), "memory": ("MB", 2000.0)}
+    elif (method, rows, found.get("sweeps")) == ("mcmc", 100_000, 2000):
+        least = min(found["ess"].values())
+        return [
+            Target("fewest effective draws of a parameter, 2,000 sweeps of 100,000 rows", least, 100, at_least=True)
+        ]
+    else:
+        return []
+    return [Target(f"{unit}, {method}, {rows:,} rows", found[key], limit) for key, (unit, limit) in limits.items()]
+
+
+def run_growth(options: argparse.Namespace) -> tuple[str, list[Target]]:
+    found = alone("--growth")
     if "failed" in found:
-        return f"Growth: failed: {found['failed']}"
+        return f"Growth: failed: {found['failed']}", []
     rows = np.array([int(key) for key in found["each"]], dtype=float)
     each = np.array(list(found["each"].values()))
     power = np.polyfit(np.log(rows), np.log(each * rows), 1)[0]
@@ -158,21 +212,27 @@ def _growth_told(found: dict[str, Any]) -> str:
     return (
         f"A sweep of one chain takes, in microseconds a row: {told} rows; time a sweep grows as N to the power "
         f"{power:.2f}. Two chains of 100,000 rows on two cores are {ratio:.2f} times as fast as on one."
-    )
+    ), [Target("growth exponent, a sweep from 1,000 to 1,000,000 rows", power, 1.1)]
 
 
-def _report_told(found: dict[str, Any]) -> str:
+def run_report(options: argparse.Namespace) -> tuple[str, list[Target]]:
+    found = alone("--report")
     if "failed" in found:
-        return f"Report: failed: {found['failed']}"
+        return f"Report: failed: {found['failed']}", []
     return (
         f"All files of a record of 100,000 rows with 200 draws, figures and report among them, take "
         f"{found['seconds']:.0f} s; the report has {found['size']:.1f} MB, and the process held {found['memory']:,.0f} "
         "MB at most."
-    )
+    ), []
+
+
+#: By the name of their section in the page.
+SECTIONS = {"batch": run_batch, "long": run_long, "growth": run_growth, "report": run_report}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=list(SECTIONS), help="one section alone")
     parser.add_argument("--records", type=int, default=200)
     parser.add_argument("--rows", type=int, default=50)
     parser.add_argument("--markdown", type=Path, help="write the results into this page, between its markers")
@@ -183,12 +243,17 @@ def main() -> None:
     if options.one is not None or options.growth or options.report:
         print(json.dumps(growth() if options.growth else report() if options.report else one(options.one)))
         return
-    text = run_batch(options.records, options.rows)
-    print(text, flush=True)
-    text = f"{text}\n\n{run_long()}"
-    if options.markdown:
-        command = f"python benchmarks/many.py --records {options.records} --rows {options.rows}"
-        fill_section(options.markdown, "many", f"{machine()}\n\nCommand: `{command}`\n\n{text}")
+    for name in [options.only] if options.only else SECTIONS:
+        command = f"python benchmarks/many.py --only {name}"
+        if name == "batch":
+            command += f" --records {options.records} --rows {options.rows}"
+        told, targets = SECTIONS[name](options)
+        parts = [machine(("lamina", "numpy", "numba", "scipy", "joblib", "distributed")), f"Command: `{command}`", told]
+        parts += [aligned(target_table(targets))] if targets else []
+        text = "\n\n".join(parts)
+        print(text, flush=True)
+        if options.markdown:
+            fill_section(options.markdown, name, text)
 
 
 if __name__ == "__main__":

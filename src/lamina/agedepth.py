@@ -118,8 +118,10 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     if len(layers) < 2:
         raise RecordError("there is no age-depth model of a single depth: give layers at two depths or more.")
     # Rows of one depth are one layer here: the middle of what they say.
-    drawn = posterior.tau[:, rows]
-    times = np.stack([drawn[:, along == one].mean(axis=1) for one in layers], axis=1)
+    order = np.argsort(along, kind="stable")
+    drawn = posterior.tau_of(rows[order])
+    first = np.searchsorted(along[order], layers)
+    times = np.add.reduceat(drawn, first, axis=1) / np.diff([*first, len(rows)])
     right = np.clip(np.searchsorted(layers, at), 1, len(layers) - 1)
     share = (at - layers[right - 1]) / (layers[right] - layers[right - 1])
     return times[:, right - 1] * (1.0 - share) + times[:, right] * share

@@ -40,8 +40,6 @@ LONGEST = 80
 SUMMARY, INDEX = "summary.csv", "index.html"
 #: Of the summary, after the name of the record and its folder.
 COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
-#: Files that every record has which is finished.
-ALWAYS = ("curve.csv", "inputs.csv", "theta.csv", "posterior.nc", "report.html")
 
 
 @dataclass(frozen=True)
@@ -98,8 +96,6 @@ def batch(
         tasks = [task for task in tasks if task.name not in found]
     make_folder(folder)
     try:
-        for name in [name for name, row in found.items() if row["state"] == "failed"]:
-            _forget(folder / names[name])
         _report(progress, len(found), len(records))
         with closing(_results(tasks, workers, dask)) as results:
             for k, result in results:
@@ -175,21 +171,21 @@ def _prepared(
 
 def _kept(folder: Path, name: str, result: Any) -> dict[str, Any]:
     """The row of a record that is done, its files written."""
+    go_on = "Records that are finished stay; go on with --resume (resume=True)."
+    if isinstance(result, WriteError):
+        raise WriteError(f"a worker has no room for its files: {result} Its place is that of TMPDIR. {go_on}")
     try:
         if isinstance(result, Exception):
-            _forget(folder)
+            if (folder / RUN).is_file():  # results of another fit, with other data or settings
+                remove_run(folder)
             return _failed(name, result)
         _write(folder, result["files"])
     except WriteError as error:
-        raise WriteError(f"{error} Records that are finished stay; go on with --resume (resume=True).") from None
+        with suppress(WriteError):
+            remove_run(folder)  # what is there is not whole, and the table of all records needs room
+        raise WriteError(f"{error} {go_on}") from None
     row: dict[str, Any] = result["row"]
     return row
-
-
-def _forget(folder: Path) -> None:
-    """Of a record that failed, the results of an earlier run do not stay."""
-    if (folder / RUN).is_file():
-        remove_run(folder)
 
 
 def _sum_up(folder: Path, names: Mapping[str, str], found: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
@@ -303,10 +299,10 @@ def _read_row(folder: Path, task: Task) -> dict[str, Any] | None:
     try:
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
         row, made = _row(task.name, run), (run["lamina"], run["settings"], run["seed"])
+        whole = all((folder / name).stat().st_size == size for name, size in run["files"].items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # there is none, or it is damaged
     same = made == (__version__, task.asked.settings, task.asked.seed)
-    whole = all((folder / name).is_file() for name in ALWAYS)
     return row if same and whole and row["state"] == "converged" else None
 
 

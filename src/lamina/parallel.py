@@ -114,7 +114,7 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> G
         raise MissingExtraError('a Dask cluster needs distributed: pip install "lamina[dask]".') from None
     try:
         client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Start one with "
             "dask scheduler, and give the address that it tells."
@@ -124,9 +124,19 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> G
             _check_workers(client, address)
             again = {"pure": False, "retries": TRIES}
             futures = {client.submit(_done, work, k, task, **again): k for k, task in enumerate(tasks)}
-            for future in as_completed(futures):
-                yield futures[future], _result(future)
-                future.release()
+            deserted = 0
+            while futures:
+                try:
+                    for future in as_completed(futures, timeout=PATIENCE):
+                        yield futures.pop(future), _result(future)
+                        future.release()
+                except TimeoutError:  # so long they always take; but somebody must be at work
+                    deserted = 0 if client.scheduler_info()["workers"] else deserted + 1
+                if deserted == TRIES:
+                    raise ClusterError(
+                        f"the Dask scheduler at {address!r} has lost all its workers. Start some: dask worker "
+                        f"{address}. Records that are finished stay; go on with --resume (resume=True)."
+                    )
     except (CancelledError, OSError) as error:
         raise ClusterError(
             f"the connection to the Dask scheduler at {address!r} was lost ({type(error).__name__}). Records that are "

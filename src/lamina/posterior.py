@@ -15,11 +15,12 @@ from .arviz_notice import no_refactor_notice
 from .columns import numbers
 from .errors import KernelError, MethodError, RecordError
 from .kernels import Constant, Linear, Stationary
-from .methods.draws import Draws
+from .methods.draws import Draws, affordable
 from .mixtures import LEVELS, QUANTILES, summed_up, weighted_quantiles
 from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .problem import Problem
 from .record import Record
+from .shown import evenly
 
 if TYPE_CHECKING:
     import arviz
@@ -32,8 +33,8 @@ Array = np.ndarray
 CONFLICT = 3.0
 #: A variance this many times the reported one is an outlier's.
 OUTLYING = 10.0
-#: Bands are averaged over at most this many draws, evenly taken.
-MOST_DRAWS = 1000
+#: Bands are averaged over so many draws, evenly taken: at most, at least, and in between draws times rows stay below.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 1000, 50, 20_000_000
 #: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
 NUMBERS_AT_ONCE = 10_000_000
 #: Inputs are summed up for so many rows at once, to spare memory in very long records.
@@ -58,7 +59,11 @@ class Posterior:
     @property
     def tau(self) -> Array:
         """Draws of the inputs, shape (draws, N)."""
-        return self.problem.to_user(self.draws.tau[:, self.problem.layer].astype(float))
+        return self.tau_of(slice(None))
+
+    def tau_of(self, rows: Array | slice) -> Array:
+        """Draws of the inputs of some rows, shape (draws, rows)."""
+        return self.problem.to_user(self.draws.tau[:, self.problem.layer[rows]].astype(float))
 
     @property
     def theta(self) -> pd.DataFrame:
@@ -71,6 +76,11 @@ class Posterior:
     def diagnostics(self) -> dict[str, Any]:
         """What the method knows of itself, and the rows whose date is in conflict."""
         return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self._conflicts()}
+
+    @property
+    def averaged(self) -> int:
+        """Over how many draws a band is averaged."""
+        return min(len(self.draws.tau), affordable(len(self.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS))
 
     @property
     def checkpoint(self) -> dict[str, Array] | None:
@@ -160,8 +170,12 @@ class Posterior:
     @property
     def input_means(self) -> Array:
         """The mean of each input, shape (N,)."""
-        moments = self.draws.moments
-        mean = self.draws.weight @ self.draws.tau if moments is None else moments[0]
+        moments, tau = self.draws.moments, self.draws.tau
+        if moments is None:
+            parts = [slice(first, first + ROWS_AT_ONCE) for first in range(0, tau.shape[1], ROWS_AT_ONCE)]
+            mean = np.concatenate([self.draws.weight @ tau[:, part] for part in parts])
+        else:
+            mean = moments[0]
         return self.problem.to_user(mean)[self.problem.layer]
 
     def inputs(self) -> pd.DataFrame:
@@ -175,7 +189,7 @@ class Posterior:
         found = np.empty((len(self.record), 2 + len(LEVELS)))
         for first in range(0, len(found), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            tau, mean, sd = self.input_moments(np.arange(len(self.record))[part])
+            tau, mean, sd = self.input_moments(np.arange(first, min(first + ROWS_AT_ONCE, len(found))))
             found[part, 0], found[part, 1] = mean, sd
             found[part, 2:] = weighted_quantiles(tau, self.draws.weight).T
         if self.as_measured:
@@ -191,7 +205,8 @@ class Posterior:
         """The age-depth model: the time at each depth, one row each: depth, then mean, sd and quantiles.
 
         Within a draw, time goes on evenly between neighbouring layers; beyond the first and last, as between the two
-        that are nearest. ``sequence``: which one, where the record has several.
+        that are nearest. It is told from the draws that were kept. ``sequence``: which one, where the record has
+        several.
         """
         import pandas as pd
 
@@ -331,10 +346,8 @@ class Posterior:
         return sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng, parts)
 
     def _thinned(self) -> Draws:
-        size = len(self.draws.tau)
-        if size <= MOST_DRAWS:
-            return self.draws
-        return self.draws.taken(np.linspace(0, size - 1, MOST_DRAWS).astype(int))
+        size, most = len(self.draws.tau), self.averaged
+        return self.draws if size == most else self.draws.taken(evenly(size, most))
 
     def _check_differentiable(self) -> None:
         curve = self.problem.kernel.stationary

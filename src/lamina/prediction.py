@@ -118,10 +118,11 @@ def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
     two arrays (S, q). On the Markov engine only.
     """
     out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
-    _coefficients(
-        problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
-        _beside(problem, draws, slice(None)), draws.tau.astype(float), draws.phi, out,
-    )  # fmt: skip
+    for beside, tau, phi, first in _double_precision(problem, draws, slice(0, len(draws.tau))):
+        _coefficients(
+            problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
+            beside, tau, phi, out[:, first : first + len(tau)],
+        )  # fmt: skip
     return out[0], out[1]
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .methods.draws import Draws
+from .methods.draws import Draws, affordable
 from .prediction import curves
 from .shown import evenly
 
@@ -53,7 +53,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
         s_var *= draws.factor[:, layer]
     y, fitted = record.y[rows], draws.weight @ m
     columns = {
-        "at": problem.to_user(draws.weight @ draws.tau[:, layer]),
+        "at": posterior.input_means[rows],
         "y": y,
         "fitted": fitted,
         "residual": y - fitted,
@@ -64,8 +64,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
 
 
 def _some(draws: Draws, n: int) -> Draws:
-    keep = evenly(len(draws.tau), min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n)))
-    some = draws.taken(keep)
+    some = draws.taken(evenly(len(draws.tau), affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)))
     return replace(some, tau=some.tau.astype(float))
 
 

@@ -19,6 +19,7 @@ from .files import WriteError, check_empty, make_folder, replacing, those_there,
 from .functionals import DRAWS, POINTS, events
 from .grid import default_times
 from .intervals import interval_rates
+from .methods.draws import affordable
 from .shown import has_parts, has_rate, has_trend
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def write(
     run = describe(posterior, asked, understanding, {name: round(value, 3) for name, value in seconds.items()})
     run["intervals"] = [] if rates is None else rates.to_dict("records")
     run["events"] = found.to_dict("records")
+    run["files"] = {name: (folder / name).stat().st_size for name in those_there(folder, FILES)}
     write_text(folder / RUN, json_text(run, indent=2) + "\n")
     return run
 
@@ -191,7 +193,7 @@ def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
 
 
 def _events(posterior: Posterior, asked: Asked) -> pd.DataFrame:
-    draws = min(DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // (len(posterior.record) + POINTS)))
+    draws = affordable(len(posterior.record) + POINTS, DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
     return events(posterior, asked.levels, asked.rates, asked.extremes, draws=draws, seed=asked.seed)
 
 
@@ -199,7 +201,7 @@ def _rates(posterior: Posterior, asked: Asked) -> pd.DataFrame | None:
     """The rates over the intervals asked for, forward in time."""
     if not asked.intervals:
         return None
-    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // len(posterior.record)))
+    draws = affordable(len(posterior.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
     forward = axes.describe(posterior.record).time_sign
     return interval_rates(posterior, asked.intervals, draws, asked.seed, scale=forward)
 

@@ -61,6 +61,15 @@ def test_very_long_records_keep_what_has_room(monkeypatch):
     assert crew.room(with_outliers, draws=2000, chains=4) == Room(500, 8)
 
 
+@pytest.mark.parametrize(("last", "size"), [(1e4, 4), (1e6, 8)])
+def test_single_precision_is_for_records_that_it_can_tell_apart(monkeypatch, last, size):
+    monkeypatch.setattr(crew, "SINGLE_PRECISION_ABOVE", 10)
+    t = np.linspace(0.0, last, 12)
+    posed = pose(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), lamina.Matern32())
+    chain = mcmc.MarkovChain(posed, np.random.SeedSequence(0), Room(16, 16))
+    assert chain.tau.itemsize == size
+
+
 @pytest.mark.parametrize("draws", [2000, 40])
 def test_as_many_draws_come_back_as_were_asked_for(draws):
     posterior = lamina.fit(record(), draws=draws)

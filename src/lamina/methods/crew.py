@@ -31,8 +31,9 @@ Progress = Callable[[dict[str, Any]], None]
 R_HAT, ESS = 1.01, 400.0
 #: With more inputs than this, a regular sample of them is watched for convergence.
 WATCHED = 1000
-#: Draws of very long records are kept in single precision, and no more of them than fill this many bytes.
-SINGLE_PRECISION_ABOVE, MOST_BYTES = 5000, 400_000_000
+#: Draws of very long records are kept in single precision, if that can tell a fiftieth of every error of a date, and no
+#: more of them than fill this many bytes.
+SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 400_000_000
 #: Draws go from the compiled chain to their places in parts of about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
 #: Chains report, and can be interrupted, about this often.
@@ -67,7 +68,7 @@ class Chain(ABC):
         self.kept, self.stride = 0, 1  #: draws; every ``stride``-th of them is kept whole
         self.watched = np.empty((2 * room.watched, len(self.rows)))
         self.phi = np.empty((2 * room.watched, len(problem.start)))
-        self.tau = np.empty((2 * room.whole, n), dtype=np.float32 if n > SINGLE_PRECISION_ABOVE else np.float64)
+        self.tau = np.empty((2 * room.whole, n), dtype=_precision(problem))
         #: as tau, or empty: what stands for limits and outliers
         beside = self.tau.shape if problem.has_renewals else (0, n)
         self.shift, self.factor = np.empty(beside), np.empty(beside)
@@ -131,10 +132,18 @@ def _halve(kept: Array, n: int) -> None:
     kept[: n // 2] = kept[1 : 2 * (n // 2) : 2]
 
 
+def _precision(problem: Problem) -> np.dtype:
+    """Of the inputs that are kept."""
+    errors = problem.scale[problem.scale > 0.0]
+    grain = np.spacing(np.abs(problem.rows.t).max().astype(np.float32))
+    fine = not errors.size or grain <= FINENESS * errors.min()
+    return np.dtype(np.float32 if fine and len(problem.record) > SINGLE_PRECISION_ABOVE else np.float64)
+
+
 def room(problem: Problem, draws: int, chains: int) -> Room:
     """How many draws each chain keeps, if ``draws`` are wanted in all."""
     watched = max(max(draws, FEWEST_WATCHED) // chains, 10)
-    size = 4 if len(problem.record) > SINGLE_PRECISION_ABOVE else 8
+    size = _precision(problem).itemsize
     size += 16 if problem.has_renewals else 0  # shift and factor
     fitting = MOST_BYTES // (size * len(problem.record))
     return Room(watched, min(max(min(draws, fitting) // chains, 1), watched))
@@ -232,8 +241,12 @@ class _Crew:
         told += [len(self.chains), self.chains[0].room]
         numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.free, problem.start]
         numbers += [problem.prior_mean, problem.prior_sd, *problem.rows, problem.design.prior]
-        text = json.dumps([str(one) for one in told] + [np.asarray(one, dtype=float).tolist() for one in numbers])
-        return hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps([str(one) for one in told]).encode())
+        for one in numbers:
+            array = np.ascontiguousarray(one, dtype=float)
+            digest.update(f"{array.shape}".encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
     def go_back(self, checkpoint: Checkpoint) -> None:
         """Take up where a checkpoint was made. Raises MethodError if it belongs to another record or model."""
@@ -334,7 +347,7 @@ def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
         found = {name: np.stack([chain.snapshot()[name] for chain in chains]) for name in drawn}
     else:
         given = np.linspace(0, kept - 1, min(kept, chains[0].room.whole)).astype(int)
-        found = {name: np.concatenate([chain.whole[name][given] for chain in chains]) for name in drawn}
+        found = {name: _taken([chain.whole[name] for chain in chains], given) for name in drawn}
     diagnostics: dict[str, Any] = {
         "method": "mcmc",
         "engine": problem.engine,
@@ -358,6 +371,14 @@ def _collect(crew: _Crew, interrupted: bool, seconds: float) -> Draws:
     checkpoint = None if agreed or kept == 0 else crew.checkpoint()
     told: dict[str, Any] = {"moments": _moments(chains), "diagnostics": diagnostics, "checkpoint": checkpoint}
     return Draws.equal(**found, chains=len(chains), **told)
+
+
+def _taken(kept: Sequence[Array], given: Array) -> Array:
+    """Some of what each chain has kept, one chain after the other, without a copy in between: it may be large."""
+    out = np.empty((len(kept), len(given), *kept[0].shape[1:]), dtype=kept[0].dtype)
+    for k, one in enumerate(kept):
+        np.take(one, given, axis=0, out=out[k], mode="clip")  # with another mode there would be a copy again
+    return out.reshape(-1, *kept[0].shape[1:])
 
 
 def _moments(chains: Sequence[Chain]) -> Array | None:

@@ -12,6 +12,11 @@ Array = np.ndarray
 Checkpoint = dict[str, Array]
 
 
+def affordable(rows: int, most: int, fewest: int, work: int) -> int:
+    """How many draws to compute with: at most, at least, and in between draws times rows stay below ``work``."""
+    return min(most, max(fewest, work // max(rows, 1)))
+
+
 @dataclass(frozen=True)
 class Draws:
     """S draws of (tau, phi), with weights that sum to one."""

@@ -80,10 +80,10 @@ def fastest(content: Content) -> list[str]:
 
 def trend(content: Content) -> list[str]:
     """The rate of the linear trend, and what was known of it before."""
-    axes, found = content.axes, content.trend.set_index("term")
-    if "rate" not in found.index:
+    if content.trend is None:
         return []
-    rate, factor = found.loc["rate"], axes.rate_factor
+    axes = content.axes
+    rate, factor = content.trend.set_index("term").loc["rate"], axes.rate_factor
     low, high = sorted((factor * rate["q2.5"], factor * rate["q97.5"]))
     said = with_range(factor * rate["mean"], low, high, axes.rate_unit)
     forward = " forward in time" if axes.backwards else ""

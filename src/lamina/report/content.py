@@ -14,6 +14,7 @@ from .. import functionals
 from ..axes import Axes, describe
 from ..grid import default_times
 from ..intervals import interval_rates
+from ..methods.draws import affordable
 from ..mixtures import weighted_quantiles
 from ..residuals import residuals
 from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
@@ -66,7 +67,7 @@ class Content:
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
     asked: pd.DataFrame | None  #: curve and rate at the times asked for
     parts: pd.DataFrame | None  #: ``Posterior.components``, where there is more than one part to tell
-    trend: pd.DataFrame  #: ``Posterior.trend``
+    trend: pd.DataFrame | None  #: ``Posterior.trend``, where there is a linear one
     without_trend: pd.DataFrame | None  #: the rate without the trend, where there are both
     events: pd.DataFrame  #: ``lamina.functionals.events``
     lines: Sequence[int] | None  #: of the file, one per row of the record
@@ -103,7 +104,7 @@ def compute(
         rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
     n = len(posterior.record)
     rows = drawn_rows(posterior.record, MOST_ROWS)
-    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWS_TIMES_ROWS // n))
+    draws = affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
     centre = posterior.input_means
     ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
     if interval_table is None:
@@ -124,7 +125,7 @@ def compute(
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
         intervals=rates,
         parts=posterior.components(curve["at"]) if has_parts(posterior) else None,
-        trend=posterior.trend(),
+        trend=posterior.trend() if has_trend(posterior) else None,
         without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
         events=functionals.events(posterior) if events is None else events,
         asked=None if at is None else _at_times(posterior, at, axes, at_tables),

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..dictionary import parameter
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
-from ..posterior import MOST_DRAWS
 from . import cores
 from .content import Content
 from .words import count, listed, number, with_sd
@@ -247,7 +246,7 @@ def _inference(content: Content) -> str:
 
 
 def _bands(content: Content) -> str:
-    kept = min(len(content.posterior.draws.tau), MOST_DRAWS)
+    kept = content.posterior.averaged
     averaged = f"average over {count(kept, 'draw')} and " if kept > 1 else ""
     rates = "Rates are derivatives of the curve, not differences. " if content.rate is not None else ""
     return (
