@@ -291,7 +291,7 @@ class Found(NamedTuple):
 def cover(name: str, seed: tuple[int, ...]) -> Found:
     """Simulate, fit, look up."""
     case = VARIANTS[name](Truth(np.random.default_rng(seed)))
-    began = time.perf_counter()
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         post = lamina.fit(case.record, **case.model, draws=1000, max_sweeps=50_000, cores=1)
@@ -299,7 +299,7 @@ def cover(name: str, seed: tuple[int, ...]) -> Found:
     uncertain = ~case.record.exact
     within = ((inputs["q5"] <= case.tau) & (case.tau <= inputs["q95"]))[uncertain]
     along = (curve["q5"] <= case.curve) & (case.curve <= curve["q95"])
-    return Found(within.mean(), along.mean(), post.diagnostics["converged"], time.perf_counter() - began)
+    return Found(within.mean(), along.mean(), post.diagnostics["converged"], time.process_time() - began)
 
 
 def agree(name: str, seed: tuple[int, ...]) -> tuple[float, float] | None:
@@ -317,6 +317,11 @@ def agree(name: str, seed: tuple[int, ...]) -> tuple[float, float] | None:
     return float(distance), float((here["sd"] / there["sd"] - 1.0)[uncertain].abs().max())
 
 
+def _with_error(shares: np.ndarray) -> str:
+    """The mean, and its standard error: records are independent."""
+    return f"{shares.mean():.3f} ± {shares.std() / np.sqrt(len(shares)):.3f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", action="append", help="only this one; may be given several times")
@@ -329,7 +334,7 @@ def main() -> None:
     if options.nuts:
         lines = ["| variant | means, largest distance | sds, largest difference |", "|:--|--:|--:|"]
     else:
-        lines = ["| variant | inputs | curve | converged | s a record |", "|:--|--:|--:|--:|--:|"]
+        lines = ["| variant | inputs | curve | converged | processor s a record |", "|:--|--:|--:|--:|--:|"]
     for name in options.variant or VARIANTS:
         number = list(VARIANTS).index(name)
         work = (
@@ -346,15 +351,17 @@ def main() -> None:
             )
             lines.append(f"| {name} | {means} |")
         else:
-            inputs, curve, converged, seconds = np.mean(np.array(found, dtype=float), axis=0)
-            lines.append(f"| {name} | {inputs:.3f} | {curve:.3f} | {100 * converged:.0f} % | {seconds:.2f} |")
+            inputs, curve, converged, seconds = np.array(found, dtype=float).T
+            shares = f"{_with_error(inputs)} | {_with_error(curve)} | {100 * converged.mean():.0f} %"
+            lines.append(f"| {name} | {shares} | {seconds.mean():.2f} |")
         print(lines[-1], flush=True)
         if options.markdown:  # after each, so that an interrupt keeps what there is
             many = f"--repetitions {options.repetitions} " if options.repetitions != REPETITIONS else ""
             command = (
                 f"python benchmarks/variants.py {'--nuts ' if options.nuts else ''}{many}--markdown docs/benchmarks.md"
             )
-            done = f"{len(lines) - 2} of {len(VARIANTS)} variants, {options.repetitions} records of each"
+            records = "1 record" if options.repetitions == 1 else f"{options.repetitions} records"
+            done = f"{len(lines) - 2} of {len(VARIANTS)} variants, {records} of each"
             told = f"{done}, seed {options.seed}. {machine()}"
             section = "variants-nuts" if options.nuts else "variants"
             fill_section(options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines, "", told]))
