@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lamina
-from lamina.grid import default_times
+from lamina.grid import default_times, too_coarse
 from lamina.methods.draws import Draws
 from lamina.posterior import Posterior
 from lamina.problem import pose
@@ -55,3 +55,22 @@ def test_inputs_without_a_span_get_a_grid_from_their_errors():
 def test_a_grid_of_a_few_points_is_refused():
     with pytest.raises(lamina.MethodError, match="at least 10"):
         default_times(fits.posterior("gp"), 3)
+
+
+def long_posterior(length: float, n: int = 200) -> Posterior:
+    t = np.arange(float(n))
+    record = lamina.Record(t=t, t_sd=0.1, y=np.sin(t), y_sd=0.1)
+    problem = pose(record, lamina.Matern32(), gaps="uniform")
+    phi = problem.start.copy()
+    phi[problem.names.index("length")] = np.log(length)
+    return Posterior(problem, Draws.equal(problem.rows.t[None], phi[None]))
+
+
+def test_a_curve_that_changes_fast_gets_more_times_and_a_warning_where_that_is_not_enough():
+    slow, fast, fastest = (long_posterior(length) for length in (50.0, 0.5, 0.01))
+    assert len(default_times(slow)) <= 400
+    step = np.diff(default_times(fast))[0]
+    assert 0.5 / 4 <= step <= 0.5
+    assert too_coarse(slow, default_times(slow)) == too_coarse(fast, default_times(fast)) == ""
+    assert len(default_times(fastest)) <= 4000
+    assert "told every 0.1, but change within 0.01" in too_coarse(fastest, default_times(fastest))

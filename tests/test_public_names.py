@@ -10,6 +10,7 @@ import pytest
 import lamina
 
 NAMES = [
+    "ClusterError",
     "Constant",
     "KernelError",
     "LaminaError",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from .likelihood import log_likelihood
     from .many import batch
+    from .parallel import ClusterError
     from .posterior import Posterior
     from .record import Record
     from .storage import StorageError, load
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 #: Where each public name lives; a name that is its own module stands for the module.
 _HOMES = {
+    "ClusterError": "parallel",
     "Constant": "kernels",
     "KernelError": "errors",
     "LaminaError": "errors",

@@ -6,9 +6,9 @@ distribution over the draws. A band of the curve cannot answer this, because it 
 "First" and rates follow time as it passes, from old to young: on a scale of ages before present ("BP" in the unit of
 the record) from large numbers to small ones, and a rise towards the present is a positive rate, as in the report.
 
-Curves are looked at on a grid of ``POINTS`` times. Between two of them a smooth curve has no room for more than a
-fraction of its uncertainty, but the *rate* of a Matern32 curve is as rough as a random walk: its extremes grow with the
-fineness of the grid. For extremes of the rate take Matern52, or rates over intervals.
+Curves are looked at on a grid of ``POINTS`` times, and of more in long records. Between two of them a smooth curve has
+no room for more than a fraction of its uncertainty, but the *rate* of a Matern32 curve is as rough as a random walk:
+its extremes grow with the fineness of the grid. For extremes of the rate take Matern52, or rates over intervals.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from .axes import describe
 from .columns import numbers
 from .errors import MethodError, RecordError
+from .grid import enough
 from .intervals import checked, interval_name, interval_rates
 from .mixtures import LEVELS, QUANTILES
 
@@ -156,7 +157,7 @@ def first_above(time: Array, values: Array, level: float) -> Array:
 def _drawn(
     posterior: Posterior, between: tuple[float, float] | None, of: Of, draws: int, seed: int
 ) -> tuple[Array, Array]:
-    """Times in the order in which they pass, (POINTS,), and joint draws of the curve or the rate, (draws, POINTS)."""
+    """Times in the order in which they pass, (M,), and joint draws of the curve or the rate, (draws, M)."""
     if of not in ("curve", "rate"):
         raise MethodError(f"of must be 'curve' or 'rate', got {of!r}.")
     if between is None:
@@ -164,7 +165,7 @@ def _drawn(
         between = (float(centre.min()), float(centre.max()))
     ((low, high),) = checked([between])
     sign = describe(posterior.record).time_sign
-    time = np.linspace(low, high, POINTS)[:: int(sign)]
+    time = np.linspace(low, high, enough(posterior, high - low, POINTS))[:: int(sign)]
     if of == "curve":
         return time, posterior.sample_curves(time, n=draws, seed=seed)
     return time, sign * posterior.sample_rates(time, n=draws, seed=seed)

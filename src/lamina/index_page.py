@@ -62,7 +62,8 @@ def _card(entry: Entry) -> str:
     name, bad = escape(str(row["name"])), row["state"] != "converged"
     state = f'<span class="bad">{escape(row["state"])}</span>' if bad else "converged"
     if entry.curve is None or entry.inputs is None:
-        return f"<li><h2>{name}</h2><p>{state}: {escape(row['error'])}</p></li>"
+        why = f": {escape(row['error'])}" if row["error"] else ""
+        return f"<li><h2>{name}</h2><p>{state}{why}</p></li>"
     conflicts = row["conflicts"]
     dates = f", {conflicts} date{'' if conflicts == 1 else 's'} in conflict" if conflicts else ""
     link = quote(f"{row['folder']}/report.html")

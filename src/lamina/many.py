@@ -66,6 +66,7 @@ def batch(
     at: ArrayLike | None = None,
     intervals: list[tuple[float, float]] | None = None,
     progress: Any = None,
+    command: str = "",
     **options: Any,
 ) -> pd.DataFrame:
     """Fit each record and write its results into a folder of its own in ``out``.
@@ -81,19 +82,21 @@ def batch(
     figures: write figure.png, .pdf and .svg too; the reports have figures of their own.
     at, intervals: times of the tables, and intervals whose rates are told.
     progress: a function of (done, all).
+    command: how to do it again, for the reports.
     options: of ``lamina.fit``.
 
     Returns what summary.csv holds, one row for each record: name, folder, rows, state ("converged", "not converged",
     "failed"), seconds, r_hat, ess, conflicts, error. If the user interrupts, the disk is full or the cluster is lost,
-    summary.csv and index.html tell of the records that are done.
+    summary.csv and index.html are written all the same, the state of the other records being "not done".
     """
     _check(records, workers, dask)
     names, moments, pairs = safe_names(records), _moments(at), checked(intervals or [])
     folder, told = Path(out), _told(options, moments, pairs, figures)
-    tasks, found = _prepared(records, Asked(moments, pairs, "", seed, told), options, figures)
+    tasks, found = _prepared(records, Asked(moments, pairs, command, seed, told), options, figures)
     if resume:
         found |= _finished(folder, names, tasks)
         tasks = [task for task in tasks if task.name not in found]
+    new = not folder.exists()
     make_folder(folder)
     try:
         _report(progress, len(found), len(records))
@@ -106,7 +109,10 @@ def batch(
         found = _finished(folder, names, tasks) | found  # one may just have been written
         if any(row["state"] != "failed" for row in found.values()):
             with suppress(WriteError):  # the disk may be full
-                _sum_up(folder, names, found)
+                _sum_up(folder, names, {name: _row_of_nothing(name, "not done") for name in names} | found)
+        elif new:
+            with suppress(OSError):
+                folder.rmdir()
         raise
     return _sum_up(folder, names, found)
 
@@ -145,7 +151,8 @@ def _prepared(
 ) -> tuple[list[Task], dict[str, dict[str, Any]]]:
     """What is to be fitted, and the rows of what cannot be.
 
-    An error of method or kernel that all records have which could be read is one of the options, and is raised.
+    An error of method or kernel that all records have which could be read is one of the options, and is raised; so is
+    the first error, if no record at all could be read.
     """
     tasks: list[Task] = []
     found: dict[str, dict[str, Any]] = {}
@@ -162,11 +169,27 @@ def _prepared(
             refused.append(error)
             found[name] = _failed(name, error)
         else:
-            own = replace(asked, settings=asked.settings | {"data": fingerprint(record)}, table=name)
+            settings = asked.settings | {"data": fingerprint(record)}
+            own = replace(asked, settings=settings, table=_table_name(name, understanding))
             tasks.append(Task(name, record, understanding, own, options, figures))
     if refused and not tasks and all(isinstance(error, MethodError | KernelError) for error in refused):
         raise refused[0]
+    unread = [given for given in records.values() if isinstance(given, LaminaError)]
+    if unread and len(unread) == len(records):
+        raise (
+            unread[0]
+            if len(unread) == 1
+            else type(unread[0])(f"none of {len(unread)} records can be read. {unread[0]}")
+        )
     return tasks, found
+
+
+def _table_name(name: str, understanding: Understanding | None) -> str:
+    """A record as its report calls it: with the file that it is a part of."""
+    if understanding is None:
+        return name
+    path = understanding.path
+    return path.name if path.stem == name else f"{name} in {path.name}"
 
 
 def _kept(folder: Path, name: str, result: Any) -> dict[str, Any]:
@@ -285,8 +308,12 @@ def _row(name: str, run: dict[str, Any]) -> dict[str, Any]:
 
 def _failed(name: str, error: Exception) -> dict[str, Any]:
     said = str(error) if isinstance(error, LaminaError) else f"{type(error).__name__}: {error}"
+    return _row_of_nothing(name, "failed", " ".join(said.split()))
+
+
+def _row_of_nothing(name: str, state: str, error: str = "") -> dict[str, Any]:
     nothing = {"rows": 0, "seconds": np.nan, "r_hat": np.nan, "ess": np.nan, "conflicts": 0}
-    return {"name": name, **nothing, "state": "failed", "error": " ".join(said.split())}
+    return {"name": name, **nothing, "state": state, "error": error}
 
 
 def _finished(folder: Path, names: Mapping[str, str], tasks: list[Task]) -> dict[str, dict[str, Any]]:
@@ -322,7 +349,7 @@ def _entries(folder: Path, rows: list[dict[str, Any]]) -> list[Entry]:
     for row in rows:
         own = folder / row["folder"]
         curve = inputs = None
-        if row["state"] != "failed":
+        if row["state"] not in ("failed", "not done"):
             curve, inputs = pd.read_csv(own / "curve.csv"), pd.read_csv(own / "inputs.csv")
         entries.append(Entry(row, curve, inputs))
     return entries

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd.
-CONFLICT = 3.0
+#: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd; in
+#: long records, where chance alone would do that to some, further: so that it does it to so many dates on average.
+CONFLICT, BY_CHANCE = 3.0, 0.27
 #: A variance this many times the reported one is an outlier's.
 OUTLYING = 10.0
 #: Bands are averaged over so many draws, evenly taken: at most, at least, and in between draws times rows stay below.
@@ -76,6 +77,12 @@ class Posterior:
     def diagnostics(self) -> dict[str, Any]:
         """What the method knows of itself, and the rows whose date is in conflict."""
         return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self._conflicts()}
+
+    @property
+    def conflict_limit(self) -> float:
+        """A date that moved by more of its standard deviations than this is in conflict with the order or the curve."""
+        dates = max(int(np.count_nonzero(self.record.dated & ~self.record.exact)), 1)
+        return max(CONFLICT, -float(ndtri(0.5 * BY_CHANCE / dates)))
 
     @property
     def averaged(self) -> int:
@@ -361,7 +368,7 @@ class Posterior:
         mean = self.input_means
         uncertain = self.record.dated & ~self.record.exact
         shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
-        return [int(i) for i in np.flatnonzero(uncertain & (shift > CONFLICT * self.record.t_sd))]
+        return [int(i) for i in np.flatnonzero(uncertain & (shift > self.conflict_limit * self.record.t_sd))]
 
 
 def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

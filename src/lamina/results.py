@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from . import __version__, axes, ensemble, plots, report
 from .dictionary import columns_text, rate_unit
 from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
 from .functionals import DRAWS, POINTS, events
-from .grid import default_times
+from .grid import default_times, too_coarse
 from .intervals import interval_rates
 from .methods.draws import affordable
 from .shown import has_parts, has_rate, has_trend
@@ -87,7 +87,10 @@ def write(
     ``timings`` are the seconds of what came before.
     """
     began = time.perf_counter()
-    tables = _tables(posterior, default_times(posterior))
+    times = default_times(posterior)
+    tables = _tables(posterior, times)
+    if coarse := too_coarse(posterior, times):
+        asked = replace(asked, warnings=[*asked.warnings, coarse])
     at_tables = None if asked.at is None else _tables(posterior, asked.at)
     remove_run(folder, keep=[CHECKPOINT])  # from which that run can go on, until there is another
     _write_tables(posterior, folder, at_tables or tables)

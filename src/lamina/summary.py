@@ -116,7 +116,7 @@ def _conflicts(
     record = posterior.record
     lines = [
         f"{len(rows)} date{'s' if len(rows) > 1 else ''} in conflict with the order or the curve "
-        "(moved by more than 3 sd):"
+        f"(moved by more than {posterior.conflict_limit:.2g} sd):"
     ]
     for row in rows[:SHOWN]:
         name = "" if record.label is None or record.label[row] is None else f" ({record.label[row]})"

@@ -266,7 +266,7 @@ def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small
 
     def said(foretold):
         table = pd.DataFrame({"foretold": foretold, "scaled": np.zeros(len(foretold))})
-        return " ".join(answer.check(type("Only", (), {"residuals": table})()))
+        return " ".join(answer.check(type("Only", (), {"residuals": table, "values": len(table)})()))
 
     assert "agrees with the reported errors" in said(even)
     assert "scatter less" in said(0.5 + 0.2 * (even - 0.5))

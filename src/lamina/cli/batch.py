@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,17 +62,19 @@ def batch(
     model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
     moments, spans = times(at), intervals(interval)
     records = _records(tables, by, options)
-    if not (force or resume):
-        if those_there(out, [SUMMARY, *(f"{folder}/{RUN}" for folder in safe_names(records).values())]):
+    if not force:
+        begun = those_there(out, [SUMMARY, *(f"{folder}/{RUN}" for folder in safe_names(records).values())])
+        if begun and not resume:
             raise WriteError(
                 f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force."
             )
-        check_empty(out)
+        if not begun:
+            check_empty(out)
     try:
         with bar("records", quiet) as progress:
             summary = fit_all(
                 records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
-                intervals=spans, progress=progress, **model,
+                intervals=spans, progress=progress, command=shlex.join(["lamina", *sys.argv[1:]]), **model,
             )  # fmt: skip
     except KeyboardInterrupt:
         typer.echo("lamina: interrupted. Records that are finished stay; go on with --resume.", err=True)
@@ -96,7 +100,8 @@ def _records(tables: list[Path], by: str | None, options: Options) -> dict[str, 
     for path in tables:
         name = path.stem
         if name in found:
-            raise MethodError(f"two tables are named {name}: {path} and another. Rename one of them.")
+            other = next(one for one in tables if one.stem == name)
+            raise MethodError(f"two tables would share the folder {name}: {other} and {path}. Rename one of them.")
         try:
             found[name] = read(path, options)
         except TableError as error:

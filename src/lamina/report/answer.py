@@ -6,7 +6,6 @@ import numpy as np
 
 from ..kernels import Linear
 from ..methods.crew import ESS, R_HAT
-from ..posterior import CONFLICT
 from ..shown import moved
 from .content import Content
 from .words import count, decimals, fixed, listed, number, percent, with_range, with_sd
@@ -100,12 +99,13 @@ def inputs_in_words(content: Content) -> list[str]:
     found = content.inputs[content.inputs["t_sd"] > 0.0]
     if not len(found):
         return ["All inputs are exact."]
-    shift, unit = found["shift"].abs(), content.axes.duration
+    record, unit = content.posterior.record, content.axes.duration
+    shift = np.abs(content.posterior.input_means - record.t)[record.dated & ~record.exact]
     kept = found["kept"].median()
     change = f"{'shrank' if kept < 1.0 else 'grew'} to {percent(kept)}"
     return [
         f"{'The curve' if content.facts['method'] == 'ensemble' else 'The order and the curve'} moved the dates by "
-        f"{number(shift.median(), 2)} {unit}".rstrip()
+        f"{number(float(np.median(shift)), 2)} {unit}".rstrip()
         + f" (median; {number(shift.max(), 2)} at most), and their standard deviations {change} of those reported "
         "(median)."
     ]
@@ -201,13 +201,11 @@ def conflicts(content: Content) -> tuple[str, list[str]]:
     if content.as_measured:
         return "Inputs were taken as measured, so none can be in conflict with the order.", []
     rows: list[int] = content.facts["conflicts"]
+    limit = number(content.posterior.conflict_limit, 2)
     if not rows:
-        return (
-            f"No date is in conflict: none moved by more than {CONFLICT:g} of its reported standard deviations.",
-            [],
-        )
+        return f"No date is in conflict: none moved by more than {limit} of its reported standard deviations.", []
     first = (
-        f"{count(len(rows), 'date')} moved by more than {CONFLICT:g} of the reported standard deviations: the order "
+        f"{count(len(rows), 'date')} moved by more than {limit} of the reported standard deviations: the order "
         "or the curve contradicts them. Look them up: a sample may be reworked, mislabelled or out of place, or its "
         "error too small."
     )
@@ -235,7 +233,9 @@ def check(content: Content) -> list[str]:
     n = len(foretold)
     inside = [(level, int((np.abs(foretold - 0.5) <= level / 2).sum())) for level in (0.5, 0.95)]
     said = listed([f"{k} of {n} lie in the {percent(level)} range ({level * n:.0f} expected)" for level, k in inside])
-    text = [f"Each value was foretold from all the others: {said}."]
+    known = content.values
+    each = f"Of {known:,} values {n:,}, evenly taken, were each" if n < known else "Each value was"
+    text = [f"{each} foretold from all the others: {said}."]
     half = inside[0][1]
     sd = np.sqrt(n * 0.25)
     if half > 0.5 * n + 3.0 * sd:

@@ -62,6 +62,7 @@ class Content:
     rows: Array  #: the rows that are drawn
     inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
     residuals: pd.DataFrame  #: of these rows, without limits
+    values: int  #: that the record has, without limits
     theta: pd.DataFrame  #: one line per parameter
     whole: pd.DataFrame  #: the rate over the whole record, as shown
     intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
@@ -102,7 +103,7 @@ def compute(
     rate = None
     if has_rate(posterior):
         rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
-    n = len(posterior.record)
+    record, n = posterior.record, len(posterior.record)
     rows = drawn_rows(posterior.record, MOST_ROWS)
     draws = affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
     centre = posterior.input_means
@@ -121,6 +122,7 @@ def compute(
         rows=rows,
         inputs=moved(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
         residuals=residuals(posterior, rows),
+        values=int(np.count_nonzero(record.measured & (True if record.limit is None else record.limit == 0))),
         theta=parameters(posterior),
         whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
         intervals=rates,
