@@ -244,7 +244,7 @@ def main() -> None:
         print(json.dumps(growth() if options.growth else report() if options.report else one(options.one)))
         return
     for name in [options.only] if options.only else SECTIONS:
-        command = f"python benchmarks/many.py --only {name}"
+        command = f"python benchmarks/many.py --only {name} --markdown docs/benchmarks.md"
         if name == "batch":
             command += f" --records {options.records} --rows {options.rows}"
         told, targets = SECTIONS[name](options)
