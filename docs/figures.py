@@ -1,5 +1,10 @@
-"""Draws the figure of the README: python docs/figures.py"""
+"""Draws the figures of the README and of the quick start, and shows there what the fit says: python docs/figures.py"""
 
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -15,7 +20,26 @@ from matplotlib.patches import Rectangle
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
 
 
-def main() -> None:
+DOCS = Path(__file__).parent
+
+
+def quickstart() -> None:
+    """The fit of the quick start, as its page shows it: what is printed, and the figure."""
+    page = DOCS / "quickstart.md"
+    text = page.read_text()
+    block = re.compile(r"(```sh\n(lamina fit core\.csv [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL)
+    found = block.search(text)
+    assert found, "the page has no fit any more"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(DOCS / "examples" / "core.csv", folder)
+        command = [sys.executable, "-m", *found[2].split()]
+        said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+        shutil.copy(Path(folder) / "core-lamina" / "figure.png", DOCS / "examples" / "core.png")
+    page.write_text(block.sub(lambda one: one[1] + said[said.index("mcmc fit") :] + one[4], text))
+
+
+def nassau() -> None:
+    """The figure of the README."""
     record = lamina.datasets.load("nassau")
     posterior = lamina.fit(record, seed=0)
     at = np.linspace(-600.0, 2010.0, 400)
@@ -41,8 +65,9 @@ def main() -> None:
     bottom.set_ylabel("rate (mm a year)")
     bottom.set_xlabel("year CE")
     top.legend(loc="upper left", frameon=False)
-    figure.savefig(Path(__file__).with_name("nassau.png"), dpi=110)
+    figure.savefig(DOCS / "nassau.png", dpi=110)
 
 
 if __name__ == "__main__":
-    main()
+    nassau()
+    quickstart()
