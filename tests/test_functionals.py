@@ -68,7 +68,9 @@ def test_without_a_calendar_larger_is_later_whatever_the_order_of_the_rows():
 
 def test_the_extremes_are_those_of_the_true_curve(wave):
     table = wave.extremes().set_index(["extreme", "quantity"])
-    assert list(table.columns) == ["mean", "sd", *QUANTILES]
+    assert (table["p_end"] < 0.05).all()
+    assert wave.extremes(between=(0.0, 0.5)).set_index(["extreme", "quantity"])["p_end"].min() > 0.9
+    assert list(table.columns) == ["p_end", "mean", "sd", *QUANTILES]
     assert table.loc[("maximum", "size"), "mean"] == pytest.approx(1.0, abs=2e-3)
     assert table.loc[("minimum", "size"), "mean"] == pytest.approx(-1.0, abs=2e-3)
     assert table.loc[("minimum", "time"), "mean"] == pytest.approx(1.5 * np.pi, abs=0.02)

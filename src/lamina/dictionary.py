@@ -128,6 +128,7 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
         "level": ("the level asked for, of the curve or of the rate", ""),
         "p": ("probability that it ever was above the level between the first and the last input", ""),
         "p_start": ("probability that it was so from the beginning; the time is then that of the first input", ""),
+        "p_end": ("probability that the extreme lies at an end of the record, beyond which it may go on", ""),
         "quantity": (
             'what the numbers are: "curve" or "rate"'
             if file == "components.csv"

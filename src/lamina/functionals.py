@@ -82,8 +82,9 @@ def extremes(
 ) -> pd.DataFrame:
     """Size and time of the maximum and of the minimum of the curve, or of its rate, in a period: four lines.
 
-    Columns: extreme ("maximum", "minimum"), quantity ("size", "time"), then mean, sd and quantiles. Arguments as in
-    ``first_exceeds``. Where a draw is highest at an end of the period, that end is its time.
+    Columns: extreme ("maximum", "minimum"), quantity ("size", "time"), p_end, then mean, sd and quantiles. Arguments as
+    in ``first_exceeds``. Where a draw is highest at an end of the period, that end is its time, and beyond it the draw
+    may be higher still; p_end is the probability of that.
     """
     import pandas as pd
 
@@ -91,8 +92,9 @@ def extremes(
     lines = []
     for name, place in ("maximum", values.argmax(axis=1)), ("minimum", values.argmin(axis=1)):
         sizes = values[np.arange(len(values)), place]
+        p_end = float(np.mean((place == 0) | (place == len(time) - 1)))
         for quantity, found in ("size", sizes), ("time", time[place]):
-            lines.append({"extreme": name, "quantity": quantity, **_told(found)})
+            lines.append({"extreme": name, "quantity": quantity, "p_end": p_end, **_told(found)})
     return pd.DataFrame(lines)
 
 
@@ -124,7 +126,8 @@ def events(
 ) -> pd.DataFrame:
     """First times above levels and rates, and the extremes of the curve, in one table over the whole record.
 
-    Columns: event ("first above", "maximum", "minimum"), of, level, p, p_start, quantity, mean, sd and quantiles.
+    Columns: event ("first above", "maximum", "minimum"), of, level, p, p_start, p_end, quantity, mean, sd and
+    quantiles.
     """
     import pandas as pd
 
@@ -132,11 +135,11 @@ def events(
     for of, wanted in ("curve", levels), ("rate", rates):
         if len(wanted):
             table = first_exceeds(posterior, wanted, of=of, draws=draws, seed=seed)  # type: ignore[arg-type]
-            tables.append(table.assign(event="first above", of=of, quantity="time"))
+            tables.append(table.assign(event="first above", of=of, quantity="time", p_end=math.nan))
     if with_extremes:
         table = extremes(posterior, draws=draws, seed=seed).rename(columns={"extreme": "event"})
         tables.append(table.assign(of="curve", level=math.nan, p=math.nan, p_start=math.nan))
-    columns = ["event", "of", "level", "p", "p_start", "quantity", *_told(np.zeros(1))]
+    columns = ["event", "of", "level", "p", "p_start", "p_end", "quantity", *_told(np.zeros(1))]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 

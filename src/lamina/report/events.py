@@ -18,6 +18,7 @@ class Event(NamedTuple):
     between: str  #: 95 % of the probability
     ever: str  #: probability that the level was exceeded at all
     from_start: str  #: and from the beginning
+    at_end: str  #: probability that an extreme lies at an end of the record
 
 
 def in_words(record: Record, one: dict[str, Any]) -> Event:
@@ -32,11 +33,12 @@ def in_words(record: Record, one: dict[str, Any]) -> Event:
     if one["mean"] == one["mean"]:
         median, between = ranged(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
     quantity = f"{one['quantity']} ({told})" if told else one["quantity"]
-    return Event(what, quantity, median, between, probability(one["p"]), probability(one["p_start"]))
+    shares = (probability(one[name]) for name in ("p", "p_start", "p_end"))
+    return Event(what, quantity, median, between, *shares)
 
 
 def line(record: Record, one: dict[str, Any]) -> str:
     """The same as one line of text."""
     event = in_words(record, one)
-    ever = f", ever: {event.ever}" if one["event"] == "first above" else ""
-    return f"{event.what}, {event.quantity}: median {event.median} (95 %: {event.between}){ever}"
+    share = f", ever: {event.ever}" if one["event"] == "first above" else f", at an end of the record: {event.at_end}"
+    return f"{event.what}, {event.quantity}: median {event.median} (95 %: {event.between}){share}"

@@ -126,12 +126,13 @@ def _parts(page: Page, content: Content) -> None:
 
 def _events(page: Page, content: Content) -> None:
     lines = [list(events.in_words(content.posterior.record, one)) for one in content.events.to_dict("records")]
-    page.table(["event", "what", "median", "95 %", "ever", "from the beginning"], lines, 2)
+    page.table(["event", "what", "median", "95 %", "ever", "from the beginning", "at an end"], lines, 2)
     page.paragraph(
         [
             "From joint draws of the curve between the first and the last input; times follow each other from old to "
             "young. The time of a level is that among the draws which exceed it: how many do is under ever, and how "
-            "many are above it from the beginning in the last column, with the beginning as their time."
+            "many are above it from the beginning is told, too, with the beginning as their time. The last column has "
+            "how many draws are highest or lowest at an end of the record: beyond it they may go on."
         ]
     )
 
