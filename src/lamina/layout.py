@@ -85,6 +85,22 @@ def check_bounds(record: Record, rows: Rows, known: Array) -> None:
                 reached, by = first[row] - least, int(row)
 
 
+def check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
+    """What must lie between the first and the last date of a sequence has room there, give or take ten errors."""
+    for _, members in record.sequences:
+        dated = members[record.dated[members]]
+        if len(dated) < 2:
+            continue
+        first, last = int(dated[0]), int(dated[-1])
+        between = members[np.flatnonzero(members == first)[0] : np.flatnonzero(members == last)[0]]
+        total, apart = float(rows.least[between].sum()), float(rows.t[last] - rows.t[first])
+        if total > max(apart, 0.0) + 10.0 * math.hypot(scale[first], scale[last]):
+            raise RecordError(
+                f"the least gaps between {name_rows(known[[first, last]])} add up to {total:g}, but their dates are "
+                f"{apart:g} apart. Correct least_gap (--least-gap), or look at its unit."
+            )
+
+
 def check_limits(record: Record, kernel: Kernel) -> None:
     """Limits on one side do not hold a level that may have any value, and none at all need hold a rate."""
     if record.limit is None or not record.limit.any():

@@ -20,7 +20,15 @@ from .errors import KernelError, MethodError
 from .gaps import PRIORS, Exponents
 from .kernels import Constant, Kernel, Linear, Matern, Periodic, Product, Stationary, Sum
 from .layers import bottom_up, check_single_dates, check_single_values, merge_ties
-from .layout import check_bounds, check_limits, check_no_gap_is_zero, check_proper, guess_inputs, lay_rows
+from .layout import (
+    check_bounds,
+    check_least_gaps,
+    check_limits,
+    check_no_gap_is_zero,
+    check_proper,
+    guess_inputs,
+    lay_rows,
+)
 from .record import Record
 from .rows import Rows
 from .statespace import dimensions
@@ -216,6 +224,7 @@ def pose(
         raise MethodError("memory: no sequence has two gaps next to each other from which it could be learnt.")
     if learn_inputs:
         check_bounds(record, rows, known)
+        check_least_gaps(record, rows, scale, known)
         check_proper(record, rows, gaps, known)
     if inference == "dense":
         _check_dense(rows, outliers, offsets)
