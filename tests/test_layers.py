@@ -210,5 +210,5 @@ def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
 def test_least_gaps_that_dates_have_no_room_for_are_refused():
     fields = {"t": np.arange(0.0, 500.0, 100.0), "t_sd": 10.0, "y": np.arange(5.0), "y_sd": 0.1}
     pose(Record(**fields, least_gap=120.0), lamina.Matern32())  # dates may be off by their errors
-    with pytest.raises(lamina.RecordError, match="rows 0 and 4 .* add up to 20000, but their dates are 400 apart"):
+    with pytest.raises(lamina.RecordError, match=r"rows 0 and 4 .* add up to 20000, but their dates are 400 apart"):
         pose(Record(**fields, least_gap=5000.0), lamina.Matern32())
