@@ -77,7 +77,7 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     ax.yaxis.set_minor_formatter(NullFormatter())
     names = describe(posterior.record)
     ax.set_xlabel(plain(names.depth))
-    ax.set_ylabel(plain(names.pace))
+    ax.set_ylabel("\n(".join(plain(names.pace).rsplit(" (", 1)))  # the panel is low
     ax.legend(frameon=False, fontsize="small")
     return ax
 

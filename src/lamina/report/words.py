@@ -103,6 +103,7 @@ def listed(items: list[str]) -> str:
 
 
 def beginning(name: str) -> str:
-    """A name of the user's at the beginning of a sentence: "Value". Symbols such as "d18O", "δD" and "pH" stay."""
+    """A name of the user's at the beginning of a sentence: "Value". Symbols such as "y", "d18O" and "δD" stay."""
     first = name.split(maxsplit=1)[0] if name.split() else ""
-    return name[:1].upper() + name[1:] if first.isascii() and first.isalpha() and first.islower() else name
+    word = len(first) > 1 and first.isascii() and first.isalpha() and first.islower()
+    return name[0].upper() + name[1:] if word else name
