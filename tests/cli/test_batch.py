@@ -226,4 +226,4 @@ def test_two_tables_of_one_name_are_both_told(tmp_path):
     first, second = tmp_path / "a" / "core.csv", tmp_path / "b" / "core.csv"
     done = lamina("batch", first, second, "--out", tmp_path / "out")
     assert done.exit_code == 2
-    assert f"two tables are named core: {first} and {second}. Rename one" in done.stderr
+    assert f"two tables would share the folder core: {first} and {second}. Rename one" in done.stderr
