@@ -173,9 +173,25 @@ def test_every_public_name_has_its_place(site):
     assert {f"lamina.{name}" for name in lamina.__all__} <= anchors
 
 
-@pytest.mark.parametrize(
-    "words", ["check", "fit", "compare", "demo", "paper all", "paper synthetic", "paper timing", "paper sealevel"]
-)
+def commands():
+    """The words of every command there is, such as "fit" and "paper all"."""
+    found = [info.name or info.callback.__name__ for info in app.registered_commands]
+    for group in app.registered_groups:
+        members = group.typer_instance.registered_commands
+        found += [f"{group.name} {info.name or info.callback.__name__}" for info in members]
+    return found
+
+
+def test_every_command_has_its_section_and_its_line():
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    firsts = list(dict.fromkeys(words.split()[0] for words in commands()))
+    assert sorted(re.findall(r"^\| \[`lamina (\w+)`\]", text, re.MULTILINE)) == sorted(firsts)
+    assert sorted(re.findall(r"^## lamina (\w+)$", text, re.MULTILINE)) == sorted(firsts)
+    counted = ["Six", "Seven", "Eight", "Nine"][len(firsts) - 6]
+    assert f"\n{counted} commands. " in text
+
+
+@pytest.mark.parametrize("words", commands())
 def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     said = CliRunner().invoke(app, [*words.split(), "--help"], color=False).output
@@ -183,9 +199,12 @@ def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     page = (site / "commands.html").read_text(encoding="utf-8")
     anchor = f"lamina-{words.replace(' ', '-')}"
     section = re.search(rf'id="{anchor}".*?(?=<h[23] id="lamina|<h2 id="exit|$)', page, re.DOTALL)[0]
-    if words in ("fit", "compare"):  # these point to check for how a table is read
-        section += re.search(r'id="lamina-check".*?(?=<h2)', page, re.DOTALL)[0]
     found = set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", section))
+    pointer = re.search(r"<td>How to read the table: the options of <a[^>]*>.*?</a>(.*?)</td>", section)
+    if pointer:  # to check, but for those that it names
+        check = re.search(r'id="lamina-check".*?(?=<h2)', page, re.DOTALL)[0]
+        found |= set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", check))
+        found -= set(re.findall(r"--[a-z][a-z-]+", pointer[1]))
     assert expected == found
 
 
@@ -200,7 +219,9 @@ def load_hook(name):
 def test_the_options_in_the_file_are_those_of_the_commands():
     hook = load_hook("reference")
     text = hook.COMMANDS.read_text(encoding="utf-8")
-    assert text.count("<!-- options: ") == text.count("<!-- end -->") == 9
+    assert sorted(re.findall(r"<!-- options: (.*?) -->", text)) == sorted(commands())
+    assert text.count("<!-- end -->") == len(commands())
+    assert "| `--by` | Split one table by this column. |" in text
     assert "| `--t-sigma` | Input errors are 1 or 2 sigma. |" in text
     assert hook.with_options(text) == text, "docs/commands.md is out of date: run python docs/hooks/reference.py"
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lamina.files import WriteError, make_folder, replacing, write_text
+from lamina.files import WriteError, check_writable, make_folder, replacing, write_text
 
 
 def test_a_file_takes_the_place_of_the_old_only_when_it_is_complete(tmp_path):
@@ -44,3 +44,13 @@ def test_where_nothing_can_be_written_one_message_says_so(tmp_path):
     with pytest.raises(WriteError, match=r"cannot write .*taken: Is a directory"):
         write_text(tmp_path / "taken", "")
     assert sorted(os.listdir(tmp_path)) == ["file", "taken"]
+
+
+def test_a_folder_is_tried_and_not_left_behind(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "file").write_text("x")
+    assert check_writable(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    check_writable(tmp_path / "there")
+    with pytest.raises(WriteError, match="is a file"):
+        check_writable(tmp_path / "file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "there"]

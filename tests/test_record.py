@@ -105,6 +105,7 @@ def test_duplicates_are_equal_and_still_read_only(duplicate):
         {"t_unit": "CE"},
         {"y_name": "Level"},
         {"y_unit": "m"},
+        {"depth_unit": "cm"},
     ],
 )
 def test_records_differ_if_one_field_does(change):
@@ -313,7 +314,7 @@ def test_wrong_order_word(order):
         make(order=order)
 
 
-@pytest.mark.parametrize("name", ["t_name", "t_unit", "y_name", "y_unit"])
+@pytest.mark.parametrize("name", ["t_name", "t_unit", "y_name", "y_unit", "depth_unit"])
 def test_axis_texts_are_text(name):
     with pytest.raises(RecordError, match=f"{name} must be text, got None"):
         make(**{name: None})

@@ -90,10 +90,25 @@ def options(names: list[str]) -> str:
             panel = info.rich_help_panel if isinstance(info.rich_help_panel, str) else "Options"
             panels.setdefault(panel, []).append(option(name, kind, info, parameters[name].default))
     if READING in panels and names != ["check"]:
-        del panels[READING]
-        panels["Output"].append(("", "How to read the table: the options of [`lamina check`](#lamina-check).", ""))
+        _point_to_check(panels)
     usage = f"```text\nlamina {' '.join(names)}{arguments} [OPTIONS]\n```"
     return "\n\n".join([inspect.getdoc(found) or "", usage, *(table(*panel) for panel in panels.items())])
+
+
+def _point_to_check(panels: dict[str, list[tuple[str, str, str]]]) -> None:
+    """Tell only how a command differs from ``lamina check`` in how it reads a table."""
+    known = [
+        option(name, *get_args(annotated), default=None)[0]
+        for name, annotated in get_type_hints(command(["check"]), include_extras=True).items()
+        if name not in ("return", "table")
+    ]
+    here = panels.pop(READING)
+    own = [row for row in here if row[0] not in known]
+    without = [name for name in known if name not in [row[0] for row in here]]
+    but = f", without {', '.join(without)}" if without else ""
+    panels["Output"].append(("", f"How to read the table: the options of [`lamina check`](#lamina-check){but}.", ""))
+    if own:
+        panels[READING] = own
 
 
 def table(title: str, rows: list[tuple[str, str, str]]) -> str:

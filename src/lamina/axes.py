@@ -19,6 +19,8 @@ class Axes:
     rate: str  #: "Rate (mm/year)"
     rate_unit: str  #: "mm/year"
     duration: str  #: unit of a difference in time: "years"
+    depth: str  #: "Depth (cm)"
+    pace: str  #: "Time per cm (years)"
     runs: str | None  #: "backwards" for ages before present, "forwards" for years; None if the record does not say
     rate_factor: float  #: what ``Posterior.rate`` is multiplied by to be in ``rate_unit``, forward in time
 
@@ -47,12 +49,15 @@ def describe(record: Record) -> Axes:
     unit, factor = _per(record.y_unit, step, record.t_name), 1.0
     if record.y_unit == "m" and step == "year":
         unit, factor = "mm/year", 1000.0
+    duration = "years" if step == "year" else step
     return Axes(
         time=_label(record.t_name, record.t_unit),
         value=_label(record.y_name, record.y_unit),
         rate=_label("Rate forward in time" if backwards else "Rate", unit),
         rate_unit=unit,
-        duration="years" if step == "year" else step,
+        duration=duration,
+        depth=_label("Depth", record.depth_unit),
+        pace=_label(f"Time per {record.depth_unit or 'unit of depth'}", duration),
         runs=way,
         rate_factor=-factor if backwards else factor,
     )

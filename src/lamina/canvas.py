@@ -1,4 +1,4 @@
-"""What figures with Matplotlib share: axes of one's own, and text of the record as it stands."""
+"""What figures with Matplotlib share: axes of one's own, text as it stands, and the mark of unfinished fits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .posterior import Posterior
+
+#: Vermilion of the palette of Okabe & Ito.
+ALERT = "#D55E00"
 
 
 def own_axes(ax: Axes | None) -> Axes:
@@ -15,6 +21,14 @@ def own_axes(ax: Axes | None) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(layout="constrained")[1]
+
+
+def mark_unfinished(figure: Figure, posterior: Posterior) -> None:
+    """Say at the top of a figure that its fit was interrupted or has not converged, where that is so."""
+    facts = posterior.draws.diagnostics
+    if facts["interrupted"] or not facts["converged"]:
+        said = "INTERRUPTED" if facts["interrupted"] else "NOT CONVERGED"
+        figure.suptitle(f"{said}: not to be used as it is", color=ALERT, fontsize="medium", weight="bold")
 
 
 def plain(text: str) -> str:

@@ -10,11 +10,12 @@ import numpy as np
 from .agedepth import accumulation as pace_by_step
 from .agedepth import layers_of
 from .axes import describe
-from .canvas import own_axes, plain
+from .canvas import mark_unfinished, own_axes, plain
 from .mixtures import weighted_quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from .posterior import Posterior
 
@@ -53,8 +54,9 @@ def age_depth(
     if record.hiatus is not None:
         for row in rows[record.hiatus[rows]]:
             ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
-    ax.set_xlabel("Depth")
-    ax.set_ylabel(plain(describe(record).time))
+    names = describe(record)
+    ax.set_xlabel(plain(names.depth))
+    ax.set_ylabel(plain(names.time))
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -67,15 +69,33 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     depths, pace = pace_by_step(posterior, sequence)
     low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
     ax.fill_between(depths, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=MODEL, alpha=0.2,
-                    linewidth=0)  # fmt: skip
-    ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4)
+                    linewidth=0, label="95 %")  # fmt: skip
+    ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("Depth")
-    ax.set_ylabel("Time per unit of depth")
+    names = describe(posterior.record)
+    ax.set_xlabel(plain(names.depth))
+    ax.set_ylabel("\n(".join(plain(names.pace).rsplit(" (", 1)))  # the panel is low
+    ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> Figure:
+    """One figure of a core: its age-depth model, and the pace of accumulation below.
+
+    A fit that was interrupted or has not converged says so.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
+    age_depth(posterior, above, sequence=sequence)
+    accumulation(posterior, below, sequence=sequence)
+    above.set_xlabel("")
+    mark_unfinished(figure, posterior)
+    return figure
 
 
 def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:

@@ -46,7 +46,7 @@ def parameter(record: Record, name: str) -> tuple[str, str]:
     if name == "memory" and record.depth is None:
         return PARAMETERS["memory"].replace("depth", "number of rows"), ""
     duration = describe(record).duration
-    units = {"length": duration, "period": duration, "sd": record.y_unit}
+    units = {"length": duration, "period": duration, "sd": record.y_unit, "memory": record.depth_unit}
     said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
     return said, units.get(plain, "")
 
@@ -136,7 +136,7 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
             "",
         ),
         "row": ("row of the record, counted from 0", ""),
-        "depth": ("depth of the row", ""),
+        "depth": ("depth of the row", record.depth_unit),
         "tie": ("layer that the row shares with others; empty for none", ""),
         "limit": ('"above" or "below": where the curve lies beside y, which is a limit; empty if y is measured', ""),
         "outlier": ("probability that y is an outlier, from 0 to 1", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import LaminaError
@@ -29,6 +29,24 @@ def make_folder(path: str | Path) -> Path:
             f"cannot write into the folder {folder}: {error.strerror or error}. Choose another place for the results."
         ) from None
     return folder
+
+
+def check_writable(path: str | Path) -> Path:
+    """The folder ``path``, into which files could be written. Raises WriteError if not.
+
+    If it is not there it is made for the trial and removed again, so that what fails later leaves nothing behind.
+    """
+    folder = Path(path)
+    try:
+        missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    except OSError as error:
+        raise _unseen(folder, error) from None
+    try:
+        return make_folder(folder)
+    finally:
+        with suppress(OSError):
+            for one in missing:
+                one.rmdir()
 
 
 def those_there(folder: Path, names: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .axes import describe
-from .canvas import own_axes, plain
+from .canvas import mark_unfinished, own_axes, plain
 from .core_plots import accumulation, age_depth
 from .grid import default_times
 from .residuals import residuals as residual_table
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "summary"]
 
-#: Blue and vermilion of the palette of Okabe & Ito.
-CURVE, ALERT = "#0072B2", "#D55E00"
+#: Blue of the palette of Okabe & Ito.
+CURVE = "#0072B2"
 #: Groups of rows, in order.
 GROUPS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
 #: Fits that are compared: each has a colour and a style of line of its own, so that either tells them apart.
@@ -161,10 +161,7 @@ def summary(
     for ax in all_axes[:-1]:
         ax.set_xlabel("")
     figure.align_ylabels(all_axes)
-    facts = posterior.draws.diagnostics
-    if facts["interrupted"] or not facts["converged"]:
-        said = "INTERRUPTED" if facts["interrupted"] else "NOT CONVERGED"
-        figure.suptitle(f"{said}: not to be used as it is", color=ALERT, fontsize="medium", weight="bold")
+    mark_unfinished(figure, posterior)
     return figure
 
 

@@ -49,7 +49,7 @@ class Record:
     least_gap: how far apart in time a row and the next one of its sequence are at least, shape (N,) or one number.
     limit: "above" (or "marine") where the curve is known to be above y, "below" (or "terrestrial") where it is below,
         None where y was measured; the error of y tells how sharp the limit is.
-    t_name, t_unit, y_name, y_unit: text for axes.
+    t_name, t_unit, y_name, y_unit, depth_unit: text for axes.
 
     Raises
     ------
@@ -74,6 +74,7 @@ class Record:
     t_unit: str
     y_name: str
     y_unit: str
+    depth_unit: str
 
     # Written out, not generated, because what it accepts (any array-like) is wider than what the fields hold.
     def __init__(
@@ -96,6 +97,7 @@ class Record:
         hiatus: ArrayLike | None = None,
         least_gap: ArrayLike | None = None,
         limit: Iterable[str | None] | None = None,
+        depth_unit: str = "",
     ) -> None:
         given, t, t_sd = _read_dates(dates, t, t_sd)
         n = np.size(t)
@@ -116,7 +118,7 @@ class Record:
                 f"order must be 'increasing' or 'decreasing', got {order!r}. "
                 "Say which way the true inputs go down the rows."
             )
-        texts = {"t_name": t_name, "t_unit": t_unit, "y_name": y_name, "y_unit": y_unit}
+        texts = {"t_name": t_name, "t_unit": t_unit, "y_name": y_name, "y_unit": y_unit, "depth_unit": depth_unit}
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise RecordError(f"{name} must be text, got {text!r}. Pass a string, empty for none.")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import __version__, axes, ensemble, plots, report
 from .dictionary import columns_text, rate_unit
-from .files import WriteError, check_empty, make_folder, replacing, those_there, write_text
+from .files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
 from .functionals import DRAWS, POINTS, events
 from .grid import default_times, too_coarse
 from .intervals import interval_rates
@@ -63,14 +63,17 @@ class Asked:
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
-    """A folder that can take results. Raises WriteError if it holds some, or files of others, unless ``force``."""
+    """A folder that can take results; if it is not there, it is not made yet.
+
+    Raises WriteError if it holds some, or files of others, unless ``force``.
+    """
     there = those_there(path, FILES)
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
     if not force:
         check_empty(path)
-    return make_folder(path)
+    return check_writable(path)
 
 
 def write(
@@ -92,6 +95,7 @@ def write(
     if coarse := too_coarse(posterior, times):
         asked = replace(asked, warnings=[*asked.warnings, coarse])
     at_tables = None if asked.at is None else _tables(posterior, asked.at)
+    make_folder(folder)
     remove_run(folder, keep=[CHECKPOINT])  # from which that run can go on, until there is another
     _write_tables(posterior, folder, at_tables or tables)
     rates = _rates(posterior, asked)

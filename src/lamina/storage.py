@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Written into every file; a reader refuses what it does not know.
 FORMAT = "lamina posterior 3"
 
-_COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit")
+_COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit", "depth_unit")
 _NUMBERS = ("free", "start", "prior_mean", "prior_sd")
 _BESIDE = ("shift", "factor")
 

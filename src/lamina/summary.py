@@ -85,7 +85,7 @@ def _engine(facts: dict[str, Any]) -> str:
 
 def _state(facts: dict[str, Any]) -> str:
     evidence = [
-        f"{label} {_plain(facts[key])}"
+        f"{label} {facts[key]:.0f}" if key == "ess" else f"{label} {_plain(facts[key])}"
         for key, label in (
             ("r_hat", "worst R-hat"),
             ("ess", "fewest effective draws"),
@@ -103,7 +103,7 @@ def _state(facts: dict[str, Any]) -> str:
 
 def _plain(value: float, digits: int = 4) -> str:
     """A number to some digits, without an exponent where that is readable."""
-    if not 1e-5 < abs(value) < 1e9:
+    if not 1e-4 <= abs(value) < 1e9:
         return f"{value:.{digits}g}"
     return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
 

@@ -1,6 +1,8 @@
 """``lamina agedepth``: from dates and depths to ages, figure and ensemble; and what bad tables get."""
 
 import json
+import sys
+from contextlib import nullcontext
 
 import pandas as pd
 import pytest
@@ -66,6 +68,58 @@ def test_what_was_not_found_is_written_and_marked(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--max-sweeps", 10, "--quiet")
     assert done.exit_code == 3
     assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "not converged"
+    # Matplotlib draws text as outlines, and says beside them what they spell.
+    assert "NOT CONVERGED: not to be used as it is" in (tmp_path / "out" / "age-depth.svg").read_text()
+
+
+def test_what_was_interrupted_is_marked_in_the_figure(table, tmp_path, monkeypatch):
+    def press(state):
+        if state["stage"] == "sampling":
+            raise KeyboardInterrupt
+
+    # the module, which the command of the same name hides
+    monkeypatch.setattr(sys.modules["lamina.cli.agedepth"], "sampling", lambda quiet: nullcontext(press))
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--quiet")
+    assert done.exit_code == 130
+    assert "INTERRUPTED: not to be used as it is" in (tmp_path / "out" / "age-depth.svg").read_text()
+
+
+def test_the_unit_of_depth_is_kept_and_widths_are_in_years(table, tmp_path):
+    table.write_text(TABLE.replace("depth", "Depth (cm)", 1))
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory", "--depths", "20,140,150")
+    assert done.exit_code == 0, done.output
+    figure = (tmp_path / "out" / "age-depth.svg").read_text()
+    for said in "Depth (cm)", "Time per cm", "median":
+        assert f"<!-- {said}" in figure
+    assert "NOT CONVERGED" not in figure
+    words = " ".join(done.output.split())
+    assert " years wide on average" in words
+    assert " cm (95 %:" in words  # the memory
+    assert "1 of the 3 depths asked for lies beyond the core (0 to 140)" in words
+    assert lamina.load(tmp_path / "out" / "posterior.nc").record.depth_unit == "cm"
+
+
+def test_a_date_in_conflict_is_named_as_the_user_knows_it(tmp_path):
+    rows = [(0, 100), (10, 200), (20, 300), (30, 1500), (40, 500), (50, 600), (60, 700)]
+    text = "Lab ID,depth (cm),age BP,age_sd\n" + "".join(f"X-{d},{d},{age},10\n" for d, age in rows[::-1])
+    (tmp_path / "core.csv").write_text(text)
+    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 12)
+    assert "in conflict with the order: line 5, X-30, depth 30 cm: dated 1500 ± 10, found " in done.output
+
+
+def test_a_curve_that_contradicts_the_table_is_refused(tmp_path):
+    (tmp_path / "core.csv").write_text("labID,age,error,depth,cc\nA,180,25,0,1\nB,620,25,45,3\nC,1480,30,140,1\n")
+    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--curve", "SHCal20")
+    assert done.exit_code == 2
+    said = 'core.csv, lines 2 and 4, column "cc": the table says IntCal20, but --curve SHCal20 (curve= in Python) says'
+    assert said in " ".join(done.output.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_curve_that_is_assumed_is_said(table, tmp_path):
+    done = run(table, "--out", tmp_path / "out", "--steps", 5, "--max-sweeps", 10)
+    assert "IntCal20 (assumed; change it with --curve NAME" in done.output
+    assert "calibration: IntCal20" in json.loads((tmp_path / "out" / "run.json").read_text())["facts"]
 
 
 @pytest.mark.parametrize(

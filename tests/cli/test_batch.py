@@ -217,3 +217,13 @@ def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
     assert done.exit_code == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr
     assert "dask scheduler" in done.stderr
+
+
+def test_two_tables_of_one_name_are_both_told(tmp_path):
+    for folder in "a", "b":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "core.csv").write_text(HEAD + site("x", 0))
+    first, second = tmp_path / "a" / "core.csv", tmp_path / "b" / "core.csv"
+    done = lamina("batch", first, second, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert f"two tables would share the folder core: {first} and {second}. Rename one" in done.stderr

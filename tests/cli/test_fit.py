@@ -124,6 +124,15 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     other = lamina("fit", table, "--out", out, "--resume", "--gaps", "uniform")
     assert other.exit_code == 2
     assert "had other settings" in other.stderr
+    assert "Give the same, or begin anew with another --out" in other.stderr
+    other = lamina("fit", table, "--out", out, "--resume", "--seed", "3")
+    assert other.exit_code == 2
+    assert "had the seed 0, not 3. Say --seed 0, or begin anew with another --out" in other.stderr
+    changed = tmp_path / "changed.csv"
+    changed.write_text(table.read_text().replace("310", "311"))
+    other = lamina("fit", changed, "--out", out, "--resume")
+    assert other.exit_code == 2
+    assert "was of another table, or core.csv has changed since. Give the table that it was of, or" in other.stderr
     done = lamina("fit", table, "--out", out, "--resume")
     assert done.exit_code == 0, done.output
     assert json.loads((out / "run.json").read_text())["state"] == "converged"
@@ -487,7 +496,7 @@ def test_ages_of_another_model_take_the_place_of_the_order(tmp_path):
     table, ages, out = write_table(tmp_path), write_ages(tmp_path), tmp_path / "out"
     done = lamina("fit", table, "--ages", ages, "--out", out)
     assert done.exit_code == 0, done.output
-    assert "none: every row stands alone" in done.stdout
+    assert "none: every row stands alone (the age model of --ages has used it already)" in done.stdout
     assert "ensemble fit of 6 rows" in done.stdout
     run = json.loads((out / "run.json").read_text())
     assert run["settings"]["method"] == "ensemble"
@@ -495,7 +504,10 @@ def test_ages_of_another_model_take_the_place_of_the_order(tmp_path):
     posterior = library.load(out / "posterior.nc")
     assert np.ptp(posterior.tau - posterior.tau[:, :1], axis=0).max() < 1e-6  # all members differ by a shift only
     assert posterior.inputs()["mean"][3] - posterior.inputs()["mean"][1] == pytest.approx(345.0)
-    assert "another age model" in (out / "report.html").read_text()
+    assert (
+        "whose prior was given by the 200 members of the ensemble that another age model had found"
+        in (out / "report.html").read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -558,3 +570,54 @@ def test_ages_need_depths_in_the_table(tmp_path):
     done = lamina("fit", table, "--ages", write_ages(tmp_path), "--out", tmp_path / "o")
     assert done.exit_code == 2
     assert "core.csv has no column of depths" in " ".join(done.stderr.split())
+
+
+def test_what_is_not_installed_is_said_and_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nutpie", None)
+    table = write_table(tmp_path)
+    for command in ("fit", table, "--method", "nuts"), ("compare", table, "--methods", "gp,nuts"):
+        done = lamina(*command, "--out", tmp_path / "deep" / "out", "--quiet")
+        assert done.exit_code == 2
+        assert 'pip install "lamina[nuts]"' in done.stderr
+        assert os.listdir(tmp_path) == ["core.csv"]
+
+
+def test_a_choice_that_is_none_is_told_in_plain_words(tmp_path):
+    done = lamina("fit", write_table(tmp_path), "--method", "magic")
+    assert done.exit_code == 2
+    assert "'magic' is not one of" in done.stderr
+    assert "Value error" not in done.stderr
+
+
+def test_a_demonstration_that_was_interrupted_goes_on(tmp_path, monkeypatch):
+    def press(state):
+        if state["stage"] == "sampling":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
+        done = lamina("demo", "--out", tmp_path / "out", "--quiet")
+    assert done.exit_code == 130
+    assert "--resume goes on with it" in done.stderr
+    before = json.loads((tmp_path / "out" / "run.json").read_text())["diagnostics"]["sweeps"]
+    done = lamina("demo", "--out", tmp_path / "out", "--quiet", "--resume")
+    assert done.exit_code == 0, done.output
+    after = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert after["state"] == "converged"
+    assert after["diagnostics"]["sweeps"] > before
+
+
+def test_max_sweeps_of_a_run_that_goes_on_are_added(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    common = ("fit", table, "--out", out, "--chains", "2", "--quiet")
+    sweeps = []
+    for more in ("--max-sweeps", "20"), ("--max-sweeps", "10", "--resume"):
+        assert lamina(*common, *more).exit_code == 3
+        facts = json.loads((out / "run.json").read_text())["diagnostics"]
+        sweeps.append(facts["sweeps"] - facts["warmup"])
+    assert sweeps == [20, 30]
+
+
+def test_one_time_beyond_the_data_lies_there(tmp_path):
+    done = lamina("fit", write_table(tmp_path), "--method", "gp", "--out", tmp_path / "out", "--at", "100,5000")
+    assert "1 of the 2 times asked for lies beyond the data" in done.stderr

@@ -55,7 +55,7 @@ def test_an_interrupted_run_says_so_keeps_what_is_done_and_goes_on(tmp_path, mon
     [
         (("--functions", "6"), "--functions: there is no function '6'; there are: 1 = 5 sin x"),
         (("--functions", "sin"), "--functions: there is no function 'sin'"),
-        (("--methods", "gp; hmc"), "there is no method 'hmc' in this experiment; there are: npv; mcmc"),
+        (("--methods", "gp; hmc"), "--methods: there is no method 'hmc' in this experiment; there are: npv; mcmc"),
         (("--repetitions", "0"), "Invalid value for '--repetitions'"),
         (("--seed", "-1"), "Invalid value for '--seed'"),
     ],
@@ -65,7 +65,7 @@ def test_bad_options_get_one_message_and_write_nothing(tmp_path, arguments, text
     assert result.exit_code == 2
     assert text in " ".join(result.stderr.replace("│", " ").split())
     assert "Traceback" not in result.output
-    assert not (tmp_path / "out").exists() or not os.listdir(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("command", ["synthetic", "timing", "sealevel", "all"])

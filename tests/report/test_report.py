@@ -341,7 +341,24 @@ def test_the_rate_that_stands_out_is_looked_for_at_all_times(rates, said, backwa
     [
         (words.number(-0.0012345), "−0.00123"),
         (words.number(123456.0), "123456"),
-        (words.number(1e-9), "1.00e−09"),
+        (words.number(1e-9), "1.00 × 10⁻⁹"),
+        (words.number(-2.5e12, 2), "−2.5 × 10¹²"),
+        (words.number(0.000171), "0.000171"),
+        (words.plain(-1.5e-7), "−1.5 × 10⁻⁷"),
+        (words.with_sd(0.0000171, 0.0000023), "(1.71 ± 0.23) × 10⁻⁵"),
+        (
+            words.with_range(0.0000171, -0.0000012, 0.0000334, "permil/year"),
+            "1.7 × 10⁻⁵ permil/year (95 %: −0.1 × 10⁻⁵ to 3.3 × 10⁻⁵)",
+        ),
+        (words.with_range(0.0000171, -0.01, 0.02), "0.000 (95 %: −0.010 to 0.020)"),
+        (words.with_sd(0.0, 0.0), "0"),
+        (words.beginning("value"), "Value"),
+        (words.beginning("relative sea level"), "Relative sea level"),
+        (words.beginning("d18O"), "d18O"),
+        (words.beginning("δ18O"), "δ18O"),
+        (words.beginning("pH"), "pH"),
+        (words.beginning("y"), "y"),
+        (words.beginning(""), ""),
         (words.number(np.nan), "–"),
         (words.with_sd(1586.4, 799.0), "1586 ± 799"),
         (words.with_sd(0.1234, 0.0456), "0.123 ± 0.046"),
@@ -392,3 +409,13 @@ def test_parts_trend_and_events_are_told_where_there_are_any():
     np.testing.assert_allclose(drawn, -posterior.rate(at, trend=False)["mean"], atol=1e-3)
     for text in "curve first above 3 m", "curve first above 99 m", "rate first above 0.1 m/ka", "maximum of the curve":
         assert text in outline.text
+
+
+def test_sentences_begin_with_a_capital_and_effective_draws_are_whole():
+    posterior = fits.posterior("mcmc")
+    content = compute(lamina.fit(replace(posterior.record, y_name="value"), method="gp"))
+    assert methods.paragraph(content, "1", 0)[0].startswith("Value was modelled as")
+    assert answer.answer(content)[0].startswith("Value ")
+    assert re.search(r"fewest effective draws \d+,", posterior.summary())
+    (cells,) = re.findall(r"<td[^>]*>length</td>(.*?)</tr>", report.html(posterior), re.DOTALL)
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", cells)[-1].isdigit()

@@ -3,7 +3,7 @@
 import pytest
 
 from lamina.dates import Radiocarbon
-from lamina.tables import Options, TableError
+from lamina.tables import Options, TableError, read
 from lamina.tables.ages import read_ages
 
 
@@ -49,3 +49,33 @@ def test_an_input_that_the_user_names_is_taken_as_it_is(core):
 def test_other_numbers_are_refused_all_at_once(core):
     with pytest.raises(TableError, match=r'line 2, column "cc": cc is "9"[\s\S]*line 3, column "cc": cc is 4'):
         read_ages(core(["A,430,35,5,9", "B,800,30,20,4", "C,900,30,30,1"]))
+
+
+def test_columns_are_called_what_the_user_calls_them(core):
+    told = read_ages(core(["A,130,35,5,1", "B,500,30,20,1", "C,1000,20,40,0"])).describe()
+    assert 'IntCal20 (the column "cc")' in told
+    assert '2 ages of the column "age" are calibrated' in told
+    assert 'the column "error", 1 sigma' in told
+    assert "as always in Bacon's tables" in told
+    for ours in "14C", "calibration curve", "where", "(cal BP)":
+        assert ours not in told
+
+
+def test_a_curve_may_be_said_again_but_not_contradicted(core):
+    path = core(["A,130,35,5,1", "B,500,30,20,1", "C,1000,20,40,0"])
+    assert [d and d.curve for d in read_ages(path, Options(curve="intcal20")).record.dates] == ["IntCal20"] * 2 + [None]
+    with pytest.raises(TableError, match=r'lines 2 and 3, column "cc": the table says IntCal20, but --curve SHCal20'):
+        read_ages(path, Options(curve="SHCal20"))
+
+
+def test_where_some_rows_name_no_curve_the_option_says_which(core):
+    path = core(["130,35,5,IntCal20", "500,30,20,", "900,30,40,"], "14C age,14C error,depth,curve")
+    found = read_ages(path, Options(curve="SHCal20"))
+    assert [one.curve for one in found.record.dates] == ["IntCal20", "SHCal20", "SHCal20"]
+    assert 'IntCal20 (the column "curve")' in found.describe()
+    assert "SHCal20 (you said so, where none is named)" in found.describe()
+
+
+def test_without_an_output_the_way_to_an_age_depth_model_is_told(core):
+    with pytest.raises(TableError, match=r"dates and depths only.*with lamina agedepth"):
+        read(core(["A,130,35,5,1", "B,500,30,20,1"]))

@@ -26,6 +26,9 @@ class Commands(TyperGroup):
         except LaminaError as error:
             typer.echo(f"lamina: {error}", err=True)
             ctx.exit(given.BAD_INPUT)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # words of Typer's own machinery
+            raise
         except KeyboardInterrupt:
             typer.echo("lamina: interrupted. Nothing more is written.", err=True)
             ctx.exit(given.INTERRUPTED)

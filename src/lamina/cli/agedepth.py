@@ -122,8 +122,8 @@ def _beyond(record: Record, asked: Any) -> list[str]:
     if not outside:
         return []
     return [
-        f"{len(outside)} of the {len(asked)} depths asked for lie beyond the core ({low:g} to {high:g}): their "
-        "ages go on with the pace of its outermost step, and their bands are too narrow."
+        f"{len(outside)} of the {len(asked)} depths asked for lie{'s' if len(outside) == 1 else ''} beyond the core "
+        f"({low:g} to {high:g}): ages there go on with the pace of its outermost step, and their bands are too narrow."
     ]
 
 
@@ -132,11 +132,12 @@ def _written(
 ) -> Any:
     """Write tables and figure; returns the table of ages."""
     import numpy as np
-    from matplotlib.figure import Figure
 
-    from .. import ensemble, plots
-    from ..files import replacing, write_text
+    from .. import ensemble
+    from ..core_plots import core_summary
+    from ..files import make_folder, replacing, write_text
 
+    make_folder(folder)
     record = posterior.record
     depth = record.depth if record.depth is not None else np.zeros(len(record))
     ages = posterior.ages(np.unique(depth) if asked is None else asked)
@@ -148,11 +149,7 @@ def _written(
         ensemble.write(posterior, folder / "ensemble.csv", members, seed)
     write_text(folder / "theta.csv", posterior.theta.to_csv(index=False, float_format="%.6g"))
     posterior.save(folder / "posterior.nc")
-    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
-    plots.age_depth(posterior, above)
-    plots.accumulation(posterior, below)
-    above.set_xlabel("")
+    figure = core_summary(posterior)
     for name in ("age-depth.png", "age-depth.pdf", "age-depth.svg"):
         with replacing(folder / name) as partial:
             figure.savefig(partial, dpi=200)
@@ -160,18 +157,38 @@ def _written(
 
 
 def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder: Path) -> str:
+    from ..axes import describe
     from ..dictionary import parameter
 
     facts, record = posterior.diagnostics, posterior.record
+    unit = describe(record).duration
     wide = ages["q97.5"] - ages["q2.5"]
     lines = [
         f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
-        f"95 % band: {wide.mean():.4g} {record.t_unit} wide on average, {wide.max():.4g} at most",
+        f"95 % band: {wide.mean():.4g} {unit} wide on average, {wide.max():.4g} at most".replace("  ", " "),
         f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
     ]
     for name, values in posterior.theta.items():
         low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))
-        lines.append(f"{name}, {parameter(record, str(name))[0]}: {middle:.3g} (95 %: {low:.3g} to {high:.3g})")
-    for row in facts["conflicts"]:
-        lines.append(f"in conflict with the order: the date {record.t[row]:g} ± {record.t_sd[row]:g}")
+        said, of = parameter(record, str(name))
+        lines.append(f"{name}, {said}: {f'{middle:.3g} {of}'.rstrip()} (95 %: {low:.3g} to {high:.3g})")
+    lines += [_conflict(posterior, row, understanding) for row in facts["conflicts"]]
     return "\n".join([*lines, "", f"Figure: {folder / 'age-depth.png'}", f"Ages: {folder / 'ages.csv'}"])
+
+
+def _conflict(posterior: Posterior, row: int, understanding: Understanding) -> str:
+    """A date in conflict as the user knows it: line, name and depth, with what was dated and what was found."""
+    import numpy as np
+
+    from ..report.words import with_sd
+
+    record, inputs = posterior.record, posterior.inputs()
+    # The model has rows of its own between those of the table, but none of them is dated.
+    lines = np.array(understanding.lines)[understanding.record.dated]
+    where = [f"line {lines[np.count_nonzero(record.dated[:row])]}"]
+    if record.label is not None and record.label[row] is not None:
+        where.append(str(record.label[row]))
+    if record.depth is not None:
+        where.append(f"depth {record.depth[row]:g} {record.depth_unit}".rstrip())
+    dated, found = with_sd(record.t[row], record.t_sd[row]), with_sd(inputs["mean"][row], inputs["sd"][row])
+    return f"in conflict with the order: {', '.join(where)}: dated {dated}, found {found} {record.t_unit}".rstrip()

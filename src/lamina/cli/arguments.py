@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,13 @@ def with_ages(name: str, using: dict[str, Any], reading: dict[str, Any]) -> tupl
             f"{asked}: the ages come from a model that knew the order, which is not used again. Leave out --order."
         )
     return using | {"method": "ensemble"}, reading | {"order": "none"}
+
+
+def order_used_before(name: str, understanding: Understanding) -> Understanding:
+    """What was understood, where --ages or --ages-covariance is why the order is not used."""
+    why = f"the age model of {_flag(name)} has used it already"
+    facts = tuple(fact._replace(why=why) if fact.what == "order" else fact for fact in understanding.facts)
+    return replace(understanding, facts=facts)
 
 
 def members_of(path: Path, understanding: Understanding) -> np.ndarray:

@@ -40,7 +40,7 @@ def compare(
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..comparison import differences, explained
     from ..dictionary import listed, with_unit
-    from ..files import WriteError, check_empty, make_folder, replacing, those_there, write_text
+    from ..files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
     from ..fitting import prepare
     from ..grid import default_times
     from ..plots import compare as draw
@@ -60,18 +60,19 @@ def compare(
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")
     if not force:
         check_empty(folder)
-    make_folder(folder)
+    check_writable(folder)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
     posteriors, unfinished = _fitted(understanding.record, names, model, quiet)
     if len(posteriors) < 2:
-        _leave_nothing(folder)
+        _leave_nothing()
     grid = default_times(next(reversed(posteriors.values()))) if asked is None else asked
     curves = {name: posterior.curve(grid) for name, posterior in posteriors.items()}
     converged = {name: _converged(posterior) for name, posterior in posteriors.items()}
     found = differences(curves, converged)
     record = understanding.record
     columns = listed(explained(record.y_unit))
+    make_folder(folder)
     write_text(folder / "compare.csv", found.to_csv(index=False, float_format="%.6g"))
     write_text(folder / "curves.csv", _stacked(curves).to_csv(index=False, float_format="%.10g"))
     told = {
@@ -108,9 +109,7 @@ def _leave(converged: dict[str, str], unfinished: list[str]) -> None:
         raise typer.Exit(given.NOT_CONVERGED)
 
 
-def _leave_nothing(folder: Path) -> None:
-    if not any(folder.iterdir()):
-        folder.rmdir()
+def _leave_nothing() -> None:
     typer.echo("lamina: interrupted before there were two curves to compare. Nothing is written.", err=True)
     raise typer.Exit(given.INTERRUPTED)
 

@@ -80,6 +80,7 @@ def fit(
         intervals,
         members_of,
         numbers,
+        order_used_before,
         times,
         with_ages,
         with_trend,
@@ -90,6 +91,7 @@ def fit(
     files = {name: file for name, file in beside.items() if file is not None}
     if len(files) > 1:
         raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
+    said_none = reading["order"] is not None
     for name in files:
         using, reading = with_ages(name, using, reading)
     check_method_takes(using)
@@ -113,6 +115,8 @@ def fit(
     check_asked(asked, kernel, settings["method"])
     began = time.perf_counter()
     understanding = read(table, options)
+    for name in () if said_none else files:
+        understanding = order_used_before(name, understanding)
     timings = {"read": time.perf_counter() - began}
     folder = out or Path(f"{table.stem}-lamina")
     model = settings | {"kernel": with_trend(kernel, known_rate, settings, understanding.record)}
@@ -123,7 +127,7 @@ def fit(
     if ages_covariance is not None:
         model["covariance"] = covariance_of(ages_covariance, understanding)
     if resume:
-        model |= _resumed(folder, understanding, asked)
+        model |= _resumed(folder, understanding.sha256, asked)
     with understanding.naming_lines():
         prepare(understanding.record, seed=seed, **model)
     check_folder(folder, force or resume)
@@ -151,7 +155,8 @@ def beyond(record: Record, asked: Asked) -> list[str]:
     at = np.asarray([] if asked.at is None else asked.at, dtype=float)
     outside = int(((at < low) | (at > high)).sum())
     if outside:
-        found.append(f"{outside} of the {at.size} times asked for lie {said} ({low:.6g} to {high:.6g}).")
+        lie = "lies" if outside == 1 else "lie"
+        found.append(f"{outside} of the {at.size} times asked for {lie} {said} ({low:.6g} to {high:.6g}).")
     return found
 
 
@@ -159,6 +164,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("lamina-demo"),
     seed: given.Seed = 0,
     force: given.Force = False,
+    resume: Resume = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
@@ -166,10 +172,6 @@ def demo(
     from ..results import Asked, check_folder
 
     record = datasets.load(DEMO)
-    folder = check_folder(out, force or _is_demo(out))
-    if not quiet:
-        note = textwrap.fill(f"Warning: {DEMO_WARNING}", width=110)
-        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{note}\n")
     asked = Asked(
         intervals=[DEMO_INTERVAL],
         command=shlex.join(["lamina", *sys.argv[1:]]),
@@ -177,7 +179,12 @@ def demo(
         table=DEMO_TABLE,
         warnings=[DEMO_WARNING],
     )
-    run(record, {}, asked, folder, None, quiet=quiet)
+    model = _resumed(out, None, asked) if resume else {}
+    folder = check_folder(out, force or _is_demo(out))
+    if not quiet:
+        note = textwrap.fill(f"Warning: {DEMO_WARNING}", width=110)
+        typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{note}\n")
+    run(record, model, asked, folder, None, quiet=quiet)
 
 
 def _is_demo(folder: Path) -> bool:
@@ -213,7 +220,7 @@ def run(
         posterior = fit_record(record, seed=asked.seed, **model, **watched)
     timings["fit"] = time.perf_counter() - began
     if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and watched:
-        _leave_nothing(folder)
+        _leave_nothing()
     facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:
         typer.echo(json_text({**facts, "folder": str(folder)}))
@@ -222,10 +229,8 @@ def run(
     _leave(facts["state"], folder)
 
 
-def _leave_nothing(folder: Path) -> None:
+def _leave_nothing() -> None:
     """Interrupted in warm-up: there is nothing to keep, and nothing to go on from."""
-    if not any(folder.iterdir()):
-        folder.rmdir()
     typer.echo("lamina: interrupted before there was anything to keep. Nothing is written; run it again.", err=True)
     raise typer.Exit(given.INTERRUPTED)
 
@@ -262,8 +267,11 @@ def _leave(state: str, folder: Path) -> None:
     raise typer.Exit(given.INTERRUPTED if state == "interrupted" else given.NOT_CONVERGED)
 
 
-def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[str, Any]:
-    """The checkpoint to go on from. Raises MethodError if the folder holds none of this table and these settings."""
+def _resumed(folder: Path, sha256: str | None, asked: Asked) -> dict[str, Any]:
+    """The checkpoint to go on from. Raises MethodError if the folder holds none of this table and these settings.
+
+    sha256: of the table; None for the demonstration, which has none.
+    """
     from ..errors import MethodError
     from ..results import RUN, read_checkpoint
 
@@ -272,6 +280,7 @@ def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[s
             raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
         before = json.loads((folder / RUN).read_text(encoding="utf-8"))
         of, seed, state, settings = before["sha256"], before["seed"], before["state"], dict(before["settings"])
+        table = before["table"]
         checkpoint = read_checkpoint(folder)
     except MethodError:
         raise
@@ -280,10 +289,20 @@ def _resumed(folder: Path, understanding: Understanding, asked: Asked) -> dict[s
             f"--resume: the run in {folder} is damaged and cannot go on ({error}). Run it again with --force."
         ) from None
     same = {name: value for name, value in settings.items() if name != "max_sweeps"}
-    if of != understanding.sha256 or seed != asked.seed:
-        raise MethodError(f"--resume: the run in {folder} was of another table, or with another seed.")
+    anew = "begin anew with another --out, or with --force instead of --resume"
+    if of != sha256:
+        raise MethodError(
+            f"--resume: the run in {folder} was of another table, or {table} has changed since. Give the table that it "
+            f"was of, or {anew}."
+        )
+    if seed != asked.seed:
+        raise MethodError(
+            f"--resume: the run in {folder} had the seed {seed}, not {asked.seed}. Say --seed {seed}, or {anew}."
+        )
     if same != {name: value for name, value in asked.settings.items() if name != "max_sweeps"}:
-        raise MethodError(f"--resume: the run in {folder} had other settings: {json.dumps(same)}.")
+        raise MethodError(
+            f"--resume: the run in {folder} had other settings: {json.dumps(same)}. Give the same, or {anew}."
+        )
     if checkpoint is None:
         raise MethodError(f"--resume: the run in {folder} is {state}; there is nothing to go on with.")
     return {"checkpoint": checkpoint}

@@ -256,7 +256,7 @@ MaxSweeps = Annotated[
         "--max-sweeps",
         parser=whole(1),
         metavar="NUMBER",
-        help="Limit of each chain after warm-up.",
+        help="Most sweeps of each chain after warm-up; of a fit that is resumed, most that are added.",
         rich_help_panel=MODEL,
     ),
 ]

@@ -48,9 +48,9 @@ def synthetic(
     quiet: Quiet = False,
 ) -> None:
     """Five functions with noisy inputs: Figure 1, the supplement's figures, and every number as CSV."""
-    folder = make_folder(out)
     options: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "cores": cores}
     options |= _chosen(functions, methods) | (QUICK_SYNTHETIC if quick else {})
+    folder = make_folder(out)
     _done(_synthetic(folder, options, quiet), folder, quiet)
 
 
@@ -83,7 +83,7 @@ def everything(
 
 
 def _chosen(functions: str, methods: str) -> dict[str, Any]:
-    from ..paper.functions import FUNCTIONS
+    from ..paper.functions import FUNCTIONS, METHODS
 
     chosen: dict[str, Any] = {}
     if functions:
@@ -96,6 +96,10 @@ def _chosen(functions: str, methods: str) -> dict[str, Any]:
         chosen["functions"] = tuple(names[int(number) - 1] for number in numbers)
     if methods:
         chosen["methods"] = tuple(part.strip() for part in methods.split(";"))
+        unknown = [name for name in chosen["methods"] if name not in METHODS]
+        if unknown:
+            known = "; ".join(METHODS)
+            raise MethodError(f"--methods: there is no method {unknown[0]!r} in this experiment; there are: {known}.")
     return chosen
 
 

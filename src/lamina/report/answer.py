@@ -8,7 +8,7 @@ from ..kernels import Linear
 from ..methods.crew import ESS, R_HAT
 from ..shown import moved
 from .content import Content
-from .words import count, decimals, fixed, listed, number, percent, with_range, with_sd
+from .words import beginning, count, decimals, fixed, listed, number, percent, with_range, with_sd
 
 #: Conflicts that are told one by one.
 MOST_CONFLICTS = 20
@@ -46,14 +46,14 @@ def _change(content: Content) -> list[str]:
     average = with_range(whole["mean"], whole["q2.5"], whole["q97.5"], axes.rate_unit)
     if sure < 0.95:
         return [
-            f"{record.y_name} shows no clear change from end to end {between}: "
+            f"{beginning(record.y_name)} shows no clear change from end to end {between}: "
             f"{with_range(change, low, high, record.y_unit)}."
         ]
     did = "rose"
     if change < 0.0:
         did, change, low, high = "fell", -change, -high, -low
     by = with_range(change, low, high, record.y_unit)
-    return [f"{record.y_name} {did} by {by} {between}, on average at {average}."]
+    return [f"{beginning(record.y_name)} {did} by {by} {between}, on average at {average}."]
 
 
 def fastest(content: Content) -> list[str]:

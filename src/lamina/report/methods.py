@@ -8,7 +8,7 @@ from ..dictionary import parameter
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from . import cores
 from .content import Content
-from .words import count, listed, number, with_sd
+from .words import beginning, count, listed, number, with_sd
 
 REFERENCES = {
     "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
@@ -107,7 +107,7 @@ def _model(content: Content) -> list[str]:
         parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
     measured = count(int(record.measured.sum()), "measurement")
     return [
-        f"{record.y_name} was modelled as a function of time, from {measured}, by "
+        f"{beginning(record.y_name)} was modelled as a function of time, from {measured}, by "
         f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
     ]
 
@@ -142,12 +142,15 @@ def _inputs(content: Content) -> list[str]:
             "Rasmussen 2011); the known order of the inputs was not used."
         ]
     if method == "ensemble":
-        given = "normal errors of the covariance"
+        prior = "normal errors with the covariance that another age model had found"
         if "members" in content.facts:
-            given = f"one of the {count(content.facts['members'], 'member')} of the ensemble"
+            prior = (
+                f"the {count(content.facts['members'], 'member')} of the ensemble that another age model had found, "
+                "all equally likely before the data were seen"
+            )
         return [
-            f"The true inputs are unknowns with {given} that another age model had found; the known order, which that "
-            "model had used, was not used again."
+            f"The true inputs are unknowns, whose prior was given by {prior}. The known order, which that model had "
+            "used, was not used again."
         ]
     alpha = "learnt from the data" if "alpha" in content.posterior.theta.columns else "kept fixed"
     prior = _GAPS[problem.gaps].format(alpha=alpha)

@@ -10,7 +10,7 @@ from typing import Any
 from . import answer, cores, events, figures, methods
 from .content import Content, Understanding
 from .page import Page
-from .words import count, number, percent, plain, probability, ranged, with_range, with_sd
+from .words import beginning, count, fixed, number, percent, plain, probability, ranged, with_range, with_sd
 
 #: Rows of a table that are written out.
 MOST_LINES = 300
@@ -77,7 +77,7 @@ def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, st
     page.figure(
         "curve",
         figures.curve(content),
-        alt=f"{record.y_name}: measurements and the curve with its bands. {' '.join(sentences)}",
+        alt=f"{beginning(record.y_name)}: measurements and the curve with its bands. {' '.join(sentences)}",
         caption="Boxes are the measurements with two reported standard deviations each way. The line is the mean of "
         "the curve, the dark band one standard deviation (68 %), the light band 95 %. Thin lines are curves drawn from "
         "the posterior: each is one way it may have been. Point at a box or the line to read its numbers.",
@@ -239,7 +239,7 @@ def _parameters(page: Page, content: Content) -> None:
             found.append("estimate, no interval")
         elif not point:
             found = [with_sd(one["mean"], one["sd"]), f"{number(one['q2.5'])} to {number(one['q97.5'])}"]
-        extra = [] if point else [f"{one['r_hat']:.3f}" if one["r_hat"] > 0 else "–", number(one["ess"], 3)]
+        extra = [] if point else [f"{one['r_hat']:.3f}" if one["r_hat"] > 0 else "–", fixed(one["ess"], 0)]
         lines.append([one["name"], said, unit, *found, prior, *extra])
     found_head = ["estimate, no interval"] if point else ["mean ± sd", "95 %"]
     extra_head = [] if point else ["R-hat", "effective draws"]

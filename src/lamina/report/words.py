@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+#: Numbers below this are told with a power of ten.
+SMALL = 1e-4
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def number(value: float, digits: int = 3) -> str:
     """A number to so many significant digits, without an exponent where that can be."""
@@ -12,13 +16,27 @@ def number(value: float, digits: int = 3) -> str:
     if value == 0.0:
         return "0"
     size = math.floor(math.log10(abs(value)))
-    text = f"{value:.{digits - 1}e}" if not -5 <= size <= 9 else f"{value:.{max(digits - 1 - size, 0)}f}"
-    return text.replace("-", "−")
+    if not -4 <= size <= 9:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa.replace('-', '−')}{times_ten(int(power))}"
+    return f"{value:.{max(digits - 1 - size, 0)}f}".replace("-", "−")
+
+
+def times_ten(power: int) -> str:
+    """ " × 10⁻⁵", and nothing for a power of 0."""
+    return f" × 10{str(power).translate(_RAISED)}" if power else ""
+
+
+def common_power(*values: float) -> int:
+    """The power of ten to take out of numbers that are all too small to be read with their zeros; else 0."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return math.floor(math.log10(largest)) if 0.0 < largest < SMALL else 0
 
 
 def plain(value: float) -> str:
     """A number as it was given: all its digits, and no more."""
-    return f"{value:.10g}".replace("-", "−")
+    mantissa, _, power = f"{value:.10g}".partition("e")
+    return f"{mantissa.replace('-', '−')}{times_ten(int(power or 0))}"
 
 
 def percent(value: float) -> str:
@@ -41,14 +59,20 @@ def fixed(value: float, places: int) -> str:
 
 def with_sd(value: float, sd: float) -> str:
     """ "0.123 ± 0.045": to two digits of the standard deviation."""
-    places = decimals(sd)
-    return f"{fixed(value, places)} ± {fixed(sd, places)}" if sd > 0.0 else plain(value)
+    if not sd > 0.0:
+        return plain(value)
+    power = common_power(value, sd)
+    value, sd = value / 10.0**power, sd / 10.0**power
+    said = f"{fixed(value, decimals(sd))} ± {fixed(sd, decimals(sd))}"
+    return f"({said}){times_ten(power)}" if power else said
 
 
 def ranged(value: float, low: float, high: float) -> tuple[str, str]:
     """A value and its range, "0.12" and "0.03 to 0.21", to two digits of the range's width."""
-    places = decimals(high - low)
-    return fixed(value, places), f"{fixed(low, places)} to {fixed(high, places)}"
+    power = common_power(value, low, high)
+    places, scaled = decimals((high - low) / 10.0**power), [one / 10.0**power for one in (value, low, high)]
+    said, first, last = (f"{fixed(one, places)}{times_ten(power)}" for one in scaled)
+    return said, f"{first} to {last}"
 
 
 def with_range(value: float, low: float, high: float, unit: str = "") -> str:
@@ -76,3 +100,10 @@ def count(n: int, one: str, many: str | None = None) -> str:
 def listed(items: list[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def beginning(name: str) -> str:
+    """A name of the user's at the beginning of a sentence: "Value". Symbols such as "y", "d18O" and "δD" stay."""
+    first = name.split(maxsplit=1)[0] if name.split() else ""
+    word = len(first) > 1 and first.isascii() and first.isalpha() and first.islower()
+    return name[0].upper() + name[1:] if word else name

@@ -249,11 +249,12 @@ def _no_output(grid: Grid, t: Header, depth: Header | None) -> TableError:
         return limits
     others = [h.text for h in grid.headers if h.text and h.role is None]
     dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
+    without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
     rest = f"; not used so far: {listing(others)}" if others else ""
     return problem(
         grid.path,
         f"no column holds the output (RSL, value, d18O){rest}",
-        f"{dates}name it with {option('y', 'COLUMN')}",
+        f"{dates}name it with {option('y', 'COLUMN')}{without}",
         grid.header_line,
     )
 

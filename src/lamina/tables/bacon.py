@@ -17,7 +17,7 @@ _NAMES = {"d.R": "delta R", "d.STD": "delta R error", "delta.R": "delta R", "del
 
 
 def from_bacon(grid: Grid, options: Options) -> Grid:
-    """A table with Bacon's column cc in the words that other tables use; any other table as it is.
+    """A table with Bacon's column cc understood as those of other tables are; any other table as it is.
 
     So is one whose input the user has named.
 
@@ -33,15 +33,15 @@ def from_bacon(grid: Grid, options: Options) -> Grid:
     for name, new in _NAMES.items():
         there = _called(grid, name)
         if there is not None:
-            headers[there.index] = parse(there.index, new)
-    headers[cc.index] = parse(cc.index, "calibration curve")
+            headers[there.index] = _meaning(there, new)
+    headers[cc.index] = _meaning(cc, "calibration curve")
     for row, kind in zip(cells, kinds, strict=True):
         row[cc.index] = _CURVES.get(kind, "")
     for old, raw, plain in (age, "14C age", "age (cal BP)"), (error, "14C error", "age error (cal BP)"):
-        headers[old.index] = parse(old.index, plain if any(calendar) else raw)
+        headers[old.index] = _meaning(old, plain if any(calendar) else raw)
         if not any(calendar) or all(calendar):
             continue
-        headers.append(parse(len(headers), raw))
+        headers.append(replace(_meaning(old, raw), index=len(headers)))
         for row, is_calendar in zip(cells, calendar, strict=True):
             row.append("" if is_calendar else row[old.index])
             row[old.index] = row[old.index] if is_calendar else ""
@@ -52,6 +52,11 @@ def _called(grid: Grid, name: str) -> Header | None:
     """The only column of this name."""
     alike = [header for header in grid.headers if squash(header.text) == squash(name)]
     return alike[0] if len(alike) == 1 else None
+
+
+def _meaning(header: Header, words: str) -> Header:
+    """A header that means what these words do, and is still called what the user calls it."""
+    return replace(parse(header.index, words), text=header.text)
 
 
 def _check(grid: Grid, cc: Header, kinds: list[str]) -> None:

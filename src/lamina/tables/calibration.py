@@ -58,7 +58,7 @@ def calibrated(
     lines = name_lines([grid.lines[i] for i in rows])
     kind = "normal errors" if options.t_errors == "normal" else "Student-t errors, as in Bacon"
     why = f"{kind}; of {lines}"
-    if columns.t.index != MADE:
+    if columns.t.index != MADE and columns.t.text != age.text:  # Bacon has both in one column
         why += f", where {quote(columns.t.text)} is empty"
     notes.fact("radiocarbon", f"{len(rows)} ages of the column {quote(age.text)} are calibrated", why)
     return dates
@@ -108,23 +108,28 @@ def _curves(
     header = _one(grid, columns.curve, "calibration curves") if columns.curve else None
     usual = options.curve or _CURVE
     found: dict[int, str | None] = {}
-    assumed = False
+    named: list[int] = []
     for i in rows.tolist():
         cell = "" if header is None else grid.cells[i][header.index].strip()
-        assumed |= not cell
+        named += [i] if cell else []
         try:
             found[i] = curve_name(cell or usual)
         except RecordError as error:
             found[i] = None
             what, _, known = str(error).rstrip(".").partition(". The curves are ")
             faults.add(what, f"write one of {known}", grid.lines[i], None if header is None else header.text)
-    if header is not None and set(found.values()) - {None, usual}:
-        notes.fact(
-            "calibration", ", ".join(sorted({*filter(None, found.values())})), f"the column {quote(header.text)}"
-        )
-    if assumed:
+    if header is not None and named:
+        told = sorted({str(found[i]) for i in named if found[i] is not None})
+        notes.fact("calibration", ", ".join(told), f"the column {quote(header.text)}")
+    if len(named) < len(rows):
         why = "you said so" if options.curve else f"assumed; change it with {option('curve', 'NAME')}"
-        notes.fact("calibration", usual, why + (", where none is named" if header is not None else ""))
+        notes.fact("calibration", usual, why + (", where none is named" if named else ""))
+    elif options.curve is not None and header is not None:
+        # With a row that names none the option says which it is; here it can only contradict.
+        for i in named:
+            if found[i] not in (None, options.curve):
+                what = f"the table says {found[i]}, but {option('curve', options.curve)} says another curve"
+                faults.add(what, "leave the option out, or correct the table", grid.lines[i], header.text)
     return found
 
 

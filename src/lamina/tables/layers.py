@@ -54,7 +54,7 @@ def layers(
     options: Options,
     notes: Notes,
 ) -> dict[str, Any]:
-    """depth, tie, hiatus and least_gap of the record, without those that it has not. Raises TableError.
+    """depth and its unit, tie, hiatus and least_gap of the record, without those that it has not. Raises TableError.
 
     ties: as `read_ties` gives them, by row of the grid. exact: by row of the record.
     """
@@ -62,8 +62,11 @@ def layers(
     tied = _ties(grid, [ties[i] for i in arranged.rows], arranged, lines, options, notes)
     depth = _depth(grid, key, tied, arranged, exact, lines, options, notes)
     hiatus = _hiatus(grid, columns, key, tied, arranged, lines, options, notes)
+    by_depth = key is not None and key.by in ("depth", "height") and options.gaps_by != "rows"
+    header = key.header if key is not None and by_depth else None
     found = {
         "depth": depth,
+        "depth_unit": None if header is None else header.unit,
         "tie": tied if any(tied) else None,
         "hiatus": hiatus,
         "least_gap": _least_gap(tied, arranged, options, notes),

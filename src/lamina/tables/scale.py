@@ -54,6 +54,8 @@ def _decide(t: Header, others: set[str], options: Options) -> tuple[str | None, 
         return options.scale, "you said so"
     if t.index == MADE and t.scale is not None:
         return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
+    if t.scale is not None and t.text.strip().lower() == "age":  # of which it is known, but not from its name
+        return t.scale, "as always in Bacon's tables"
     if t.scale is not None:
         return t.scale, f"the header {quote(t.text)} says so"
     if others:
