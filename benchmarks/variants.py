@@ -116,12 +116,13 @@ def ties(truth: Truth) -> Case:
 
 
 def blocks(truth: Truth) -> Case:
-    """Rows 4 to 6 and 11 to 12 came out of the core in unknown order."""
-    tau, rng = truth.inputs(), truth.rng
-    depth = np.arange(N, dtype=float)
+    """Rows 4 to 6 and 11 to 12 came out of the core in unknown order, at one depth, some decades from each other."""
+    depth, rng = np.arange(N, dtype=float), truth.rng
     depth[4:7], depth[11:13] = 4.0, 11.0
+    unit = np.diff(depth)
+    within = np.where(unit == 0.0, rng.uniform(20.0, 120.0, len(unit)), 0.0)
+    tau = truth.inputs(unit) + np.concatenate([[0.0], np.cumsum(within)])
     for block in (slice(4, 7), slice(11, 13)):
-        tau[block] = np.sort(rng.uniform(tau[block.start - 1], tau[block.stop], block.stop - block.start))
         rng.shuffle(tau[block])
     return truth.case(tau, {"depth": depth})
 
@@ -322,6 +323,13 @@ def _with_error(shares: np.ndarray) -> str:
     return f"{shares.mean():.3f} ± {shares.std() / np.sqrt(len(shares)):.3f}"
 
 
+def _with_others(page: Path, section: str, rows: list[str]) -> list[str]:
+    """The rows of this run, and those of other variants that the page has, in the order of the variants."""
+    text = page.read_text().split(f"<!-- {section} -->")[1].split(f"<!-- /{section} -->")[0]
+    known = {line.split(" | ")[0].removeprefix("| "): line for line in [*text.splitlines(), *rows]}
+    return [known[name] for name in VARIANTS if name in known]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", action="append", help="only this one; may be given several times")
@@ -361,10 +369,12 @@ def main() -> None:
                 f"python benchmarks/variants.py {'--nuts ' if options.nuts else ''}{many}--markdown docs/benchmarks.md"
             )
             records = "1 record" if options.repetitions == 1 else f"{options.repetitions} records"
-            done = f"{len(lines) - 2} of {len(VARIANTS)} variants, {records} of each"
-            told = f"{done}, seed {options.seed}. {machine()}"
             section = "variants-nuts" if options.nuts else "variants"
-            fill_section(options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines, "", told]))
+            rows = _with_others(options.markdown, section, lines[2:])
+            told = f"{len(rows)} of {len(VARIANTS)} variants, {records} of each, seed {options.seed}. {machine()}"
+            fill_section(
+                options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines[:2], *rows, "", told])
+            )
 
 
 if __name__ == "__main__":
