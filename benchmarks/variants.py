@@ -250,9 +250,10 @@ def trend(truth: Truth) -> Case:
 
 
 def slow_and_fast(truth: Truth) -> Case:
-    slow, fast = lamina.Matern52(length=600.0, sd=1.5), lamina.Matern32(length=80.0, sd=0.4)
-    names = ("length_1", "sd_1", "length_2", "sd_2")
-    priors = dict(zip(names, ((600.0, 1.6), (1.5, 1.6), (80.0, 1.6), (0.4, 1.6)), strict=True))
+    priors = {"length_1": (600.0, 1.6), "sd_1": (1.5, 1.6), "length_2": (80.0, 1.6), "sd_2": (0.4, 1.6)}
+    drawn = {name: median * factor ** truth.rng.standard_normal() for name, (median, factor) in priors.items()}
+    slow = lamina.Matern52(length=drawn["length_1"], sd=drawn["sd_1"])
+    fast = lamina.Matern32(length=drawn["length_2"], sd=drawn["sd_2"])
     model = {"kernel": lamina.Matern52() + lamina.Matern32(), "priors": priors | {"alpha": PRIORS["alpha"]}}
     return truth.case(truth.inputs(), {}, model, kernel=slow + fast)
 
