@@ -18,8 +18,9 @@ Array = np.ndarray
 MARGIN = 0.01
 #: Fewer times cannot show a curve.
 FEWEST = 10
-#: Times of a grid, if the curve does not need more: so many in one length of its kernel, but never more than the third.
-USUAL, IN_ONE_LENGTH, MOST = 400, 4, 4000
+#: Times of a grid, if the curve does not need more; so many in one length of its kernel (of ten, four may be left when
+#: the step is rounded); and never more than the third.
+USUAL, IN_ONE_LENGTH, MOST = 400, 10, 4000
 
 
 def default_times(posterior: Posterior, n: int | None = None) -> Array:
