@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: The grid goes this part of the span beyond the first and the last input.
-MARGIN = 0.01
+#: The grid goes this part of the span beyond the first and the last input, but no further than this part of a length:
+#: there is nothing to be seen there but the prior.
+MARGIN, OF_A_LENGTH = 0.01, 0.25
 #: Fewer times cannot show a curve.
 FEWEST = 10
 #: Times of a grid, if the curve does not need more; so many in one length of its kernel (of ten, four may be left when
@@ -34,7 +35,8 @@ def default_times(posterior: Posterior, n: int | None = None) -> Array:
     n = enough(posterior, high - low, USUAL) if n is None else n
     if not (isinstance(n, int | np.integer) and n >= FEWEST):
         raise MethodError(f"n must be a whole number of at least {FEWEST}, got {n!r}.")
-    margin = MARGIN * (high - low) or 2.0 * float(posterior.problem.scale.max()) or 1.0
+    margin = min(MARGIN * (high - low), OF_A_LENGTH * _shortest_length(posterior))
+    margin = margin or 2.0 * float(posterior.problem.scale.max()) or 1.0
     low, high = low - margin, high + margin
     # Two steps fewer than there is room for, because both ends are rounded outwards.
     step, decimals = _round_step((high - low) / (n - 2))
@@ -54,8 +56,8 @@ def too_coarse(posterior: Posterior, times: Array) -> str:
         return ""
     unit = f" {posterior.record.t_unit}" if posterior.record.t_unit else ""
     return (
-        f"the curve and its rate are told every {step:g}{unit}, but change within {length:.3g}: cycles in them may be "
-        "none. Ask for a part of the record with --at (at=...)."
+        f"the curve and its rate are told every {step:g}{unit}, but change within {length:.3g}: cycles that "
+        "they show may not be there. Ask for a part of the record with --at (at=...)."
     )
 
 
