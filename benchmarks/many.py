@@ -97,7 +97,7 @@ LONG = [
     ("gp", 1_000_000, {}),
     ("nigp", 100_000, {"starts": 2}),
     ("nigp", 1_000_000, {"starts": 2}),
-    ("npv", 100_000, {"restarts": 1, "draws": 50}),
+    ("npv", 100_000, {"restarts": 1, "max_steps": 20, "draws": 50}),
     ("npv", 1_000_000, {"restarts": 1, "max_steps": 2, "draws": 10}),
     ("mcmc", 100_000, {"chains": 2, "warmup": 200, "max_sweeps": 300, "draws": 200}),
     ("mcmc", 100_000, {"chains": 2, "warmup": 1000, "max_sweeps": 1000, "draws": 200}),
