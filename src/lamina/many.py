@@ -256,7 +256,7 @@ def _text(value: Any) -> str:
 
 def fingerprint(record: Record) -> str:
     """Tells one record from another."""
-    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit]
+    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit, record.depth_unit]
     return _digest([record.to_frame().to_csv(), *words])
 
 
