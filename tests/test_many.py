@@ -430,33 +430,26 @@ def test_a_piece_of_work_that_a_dask_worker_cannot_begin_is_told(cluster, monkey
 
 
 @pytest.mark.slow
-def test_a_cluster_that_is_lost_is_told_and_what_is_done_is_kept(tmp_path):
+@pytest.mark.parametrize(
+    ("lose", "patience", "text"),
+    [
+        (lambda cluster: cluster.close(), 10.0, r"connection to the Dask scheduler at .* was lost .*--resume"),
+        (lambda cluster: cluster.scale(0), 0.2, r"has lost all its workers\. Start some.*--resume"),
+    ],
+    ids=["scheduler", "workers"],
+)
+def test_a_cluster_that_is_lost_is_told_and_what_is_done_is_kept(tmp_path, monkeypatch, lose, patience, text):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
 
-        def lose(done, total):
+        def lost(done, total):
             if done == 1:
-                cluster.close()
+                monkeypatch.setattr(parallel, "PATIENCE", patience)
+                lose(cluster)
 
         records = {f"r{k}": record(k) for k in range(20)}
-        with pytest.raises(parallel.ClusterError, match=r"connection to the Dask scheduler at .* was lost .*--resume"):
-            lamina.batch(records, tmp_path, method="npv", dask=cluster.scheduler_address, progress=lose)
-    assert set(pd.read_csv(tmp_path / "summary.csv")["state"]) == {"converged", "not done"}
-
-
-@pytest.mark.slow
-def test_a_cluster_whose_workers_are_all_gone_is_told(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
-
-        def desert(done, total):
-            if done == 1:
-                monkeypatch.setattr(parallel, "PATIENCE", 0.2)
-                cluster.scale(0)
-
-        records = {f"r{k}": record(k) for k in range(20)}
-        with pytest.raises(parallel.ClusterError, match=r"has lost all its workers\. Start some.*--resume"):
-            lamina.batch(records, tmp_path, method="npv", dask=cluster.scheduler_address, progress=desert)
+        with pytest.raises(parallel.ClusterError, match=text):
+            lamina.batch(records, tmp_path, method="npv", dask=cluster.scheduler_address, progress=lost)
     assert set(pd.read_csv(tmp_path / "summary.csv")["state"]) == {"converged", "not done"}
 
 

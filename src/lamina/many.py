@@ -90,9 +90,9 @@ def batch(
     summary.csv and index.html are written all the same, the state of the other records being "not done".
     """
     _check(records, workers, dask)
-    names, moments, pairs = safe_names(records), _moments(at), checked(intervals or [])
-    folder, told = Path(out), _told(options, moments, pairs, figures)
-    tasks, found = _prepared(records, Asked(moments, pairs, command, seed, told), options, figures)
+    names, times, pairs = safe_names(records), _times(at), checked(intervals or [])
+    folder, told = Path(out), _told(options, times, pairs, figures)
+    tasks, found = _prepared(records, Asked(times, pairs, command, seed, told), options, figures)
     if resume:
         found |= _finished(folder, names, tasks)
         tasks = [task for task in tasks if task.name not in found]
@@ -136,7 +136,7 @@ def _check(records: Any, workers: Any, dask: str | None) -> None:
         raise MethodError(f"workers must be a whole number of at least 1, got {workers!r}.")
 
 
-def _moments(at: ArrayLike | None) -> np.ndarray | None:
+def _times(at: ArrayLike | None) -> np.ndarray | None:
     """The times of the tables. Raises RecordError for what no table can have."""
     if at is None:
         return None
@@ -175,12 +175,10 @@ def _prepared(
     if refused and not tasks and all(isinstance(error, MethodError | KernelError) for error in refused):
         raise refused[0]
     unread = [given for given in records.values() if isinstance(given, LaminaError)]
+    if len(unread) == len(records) == 1:
+        raise unread[0]
     if unread and len(unread) == len(records):
-        raise (
-            unread[0]
-            if len(unread) == 1
-            else type(unread[0])(f"none of {len(unread)} records can be read. {unread[0]}")
-        )
+        raise type(unread[0])(f"none of {len(unread)} records can be read. {unread[0]}")
     return tasks, found
 
 

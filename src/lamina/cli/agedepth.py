@@ -182,7 +182,7 @@ def _conflict(posterior: Posterior, row: int, understanding: Understanding) -> s
 
     from ..report.words import with_sd
 
-    record, inputs = posterior.record, posterior.inputs()
+    record, (_, mean, sd) = posterior.record, posterior.input_moments(np.array([row]))
     # The model has rows of its own between those of the table, but none of them is dated.
     lines = np.array(understanding.lines)[understanding.record.dated]
     where = [f"line {lines[np.count_nonzero(record.dated[:row])]}"]
@@ -190,5 +190,5 @@ def _conflict(posterior: Posterior, row: int, understanding: Understanding) -> s
         where.append(str(record.label[row]))
     if record.depth is not None:
         where.append(f"depth {record.depth[row]:g} {record.depth_unit}".rstrip())
-    dated, found = with_sd(record.t[row], record.t_sd[row]), with_sd(inputs["mean"][row], inputs["sd"][row])
+    dated, found = with_sd(record.t[row], record.t_sd[row]), with_sd(mean[0], sd[0])
     return f"in conflict with the order: {', '.join(where)}: dated {dated}, found {found} {record.t_unit}".rstrip()
