@@ -34,8 +34,8 @@ import lamina
 from lamina.methods import mcmc, nuts
 from lamina.methods.draws import Draws
 from lamina.methods.target import log_density, make_target
-from lamina.prediction import curves
-from lamina.problem import Problem, pose
+from lamina.model.problem import Problem, pose
+from lamina.posterior.prediction import curves
 
 N, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.6, 0.3, 2.0
 PRIORS = {"length": (2.0, 1.5), "sd": (1.0, 1.5), "alpha": (3.0, 1.6)}

@@ -30,9 +30,9 @@ from report import fill_section, machine  # noqa: E402
 
 import lamina  # noqa: E402
 from lamina import markov  # noqa: E402
-from lamina.markov.backward import backward  # noqa: E402
-from lamina.markov.local import input_log_ratios  # noqa: E402
-from lamina.statespace import dimensions  # noqa: E402
+from lamina.engine.backward import backward  # noqa: E402
+from lamina.engine.local import input_log_ratios  # noqa: E402
+from lamina.engine.statespace import dimensions  # noqa: E402
 
 KERNEL = lamina.Matern32(length=2.0, sd=1.0)
 PACKAGES = ("lamina", "numpy", "numba", "scipy", "jax", "tinygp")

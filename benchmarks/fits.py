@@ -18,8 +18,8 @@ from report import fill_section, machine
 
 import lamina
 from lamina.methods import mcmc
+from lamina.model.problem import pose
 from lamina.paper.functions import simulate
-from lamina.problem import pose
 
 REPEAT = 5
 

@@ -25,7 +25,7 @@ from engine import Target, aligned, target_table
 from report import fill_section, machine, peak_memory
 
 import lamina
-from lamina.results import Asked, write
+from lamina.output.folder import Asked, write
 
 
 def short_record(seed: int, rows: int) -> lamina.Record:

@@ -14,7 +14,7 @@ import numpy as np
 from lamina.methods.coordinates import lay, make_plan, unlay
 from lamina.methods.starts import starting_inputs
 from lamina.methods.target import log_density, make_target
-from lamina.problem import Problem
+from lamina.model.problem import Problem
 
 #: Side by side, on two cores.
 NUMPYRO_CHAINS = 2

@@ -21,8 +21,8 @@ from report import peak_memory
 import lamina
 from lamina.fitting import NotConverged
 from lamina.methods.draws import Draws
-from lamina.posterior import Posterior
-from lamina.problem import Problem, pose
+from lamina.model.problem import Problem, pose
+from lamina.posterior.posterior import Posterior
 
 #: A posterior, its seconds without compilation, and seconds of compilation.
 Found = tuple[Posterior, float, float]

@@ -1,6 +1,6 @@
 """The Matérn-3/2 filter and its gradient written out scalar by scalar: what the general engine is compared with.
 
-The same formulas as ``lamina.markov.filter`` and ``lamina.markov.gradient`` (docs/theory.md, equations 12 to 21),
+The same formulas as ``lamina.engine.filter`` and ``lamina.engine.gradient`` (docs/theory.md, equations 12 to 21),
 for one kernel without trend. Nothing here is general: no loop over the state, no matrix, no blocks.
 """
 
@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from lamina.stack import FAST
+from lamina.engine.stack import FAST
 
 LOG_2PI = math.log(2.0 * math.pi)
 #: exp(u) P(3, u) / u³ = 1/3! + u/4! + u²/5! + ...

@@ -9,7 +9,7 @@ import numpy as np
 
 import lamina
 from lamina.methods.draws import Draws
-from lamina.problem import pose
+from lamina.model.problem import pose
 
 #: Those that take any record; "ensemble" needs the ages of each one, and has its own tests.
 METHODS = ("gp", "nigp", "npv", "mcmc", "nuts")

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
-    from .agedepth import age_depth
+    from .batches.batch import batch
+    from .batches.workers import ClusterError
     from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
-    from .files import WriteError
-    from .fitting import NotConverged, fit
-    from .intervals import interval_rates
+    from .fitting import NotConverged, age_depth, fit
     from .kernels import (
         Constant,
         Linear,
@@ -33,18 +32,18 @@ if TYPE_CHECKING:
         SquaredExponential,
     )
     from .likelihood import log_likelihood
-    from .many import batch
-    from .parallel import ClusterError
     from .posterior import Posterior
+    from .posterior.intervals import interval_rates
+    from .posterior.storage import StorageError, load
     from .record import Record
-    from .storage import StorageError, load
+    from .support.files import WriteError
     from .tables.ensembles import read_ensemble
     from .tables.problems import TableError
     from .tables.public import read
 
 #: Where each public name lives; a name that is its own module stands for the module.
 _HOMES = {
-    "ClusterError": "parallel",
+    "ClusterError": "batches.workers",
     "Constant": "kernels",
     "KernelError": "errors",
     "LaminaError": "errors",
@@ -62,20 +61,20 @@ _HOMES = {
     "Record": "record",
     "RecordError": "errors",
     "SquaredExponential": "kernels",
-    "StorageError": "storage",
+    "StorageError": "posterior.storage",
     "TableError": "tables.problems",
-    "WriteError": "files",
-    "age_depth": "agedepth",
-    "batch": "many",
+    "WriteError": "support.files",
+    "age_depth": "fitting",
+    "batch": "batches.batch",
     "datasets": "datasets",
     "dates": "dates",
     "dense": "dense",
     "fit": "fitting",
     "functionals": "functionals",
     "gaps": "gaps",
-    "interval_rates": "intervals",
+    "interval_rates": "posterior.intervals",
     "kernels": "kernels",
-    "load": "storage",
+    "load": "posterior.storage",
     "log_likelihood": "likelihood",
     "markov": "markov",
     "paper": "paper",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +15,10 @@ from .errors import MethodError, RecordError, name_rows
 from .kernels import Kernel, Matern32
 from .methods import ensemble, gp, mcmc, nigp, npv, nuts
 from .methods.draws import Draws
-from .posterior import Posterior
-from .problem import Problem, pose
+from .model.problem import Problem, pose
+from .posterior.posterior import Posterior
 from .record import Record
+from .records.layers import STEPS, with_layers
 
 Method = Literal["gp", "nigp", "npv", "mcmc", "nuts", "ensemble"]
 
@@ -150,6 +152,22 @@ def prepare(
             f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
     return run, problem
+
+
+def age_depth(
+    record: Record, steps: int = STEPS, seed: int = 0, *, hiatus: Sequence[float] = (), **options: Any
+) -> Posterior:
+    """An age-depth model of the cores of a record: ``Posterior.ages`` tells the time at any depth.
+
+    Values are not used, so that none need be measured: give ``y=nan, y_sd=inf``. With values, a fit of
+    ``with_layers(record)`` finds ages and curve together. The prior is that of the time per unit of depth, the same
+    for all steps of a sequence, with its mean and its spread (alpha) unknown.
+
+    steps: into how many a core is cut; hiatus: depths of the hiatuses that the record has; options: of ``lamina.fit``.
+    """
+    n = len(record)
+    alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
+    return fit(with_layers(alone, steps, hiatus), seed=seed, **options)
 
 
 def _check_method(method: str, problem: Problem) -> None:

@@ -2,7 +2,7 @@
 
 A stationary kernel is a function of the lag r = |t - t'|. Each one gives, for arrays of lags, its value, its
 first two derivatives in r (the dense engine needs them) and its derivatives in theta. The Matérn kernels also
-have an exact state-space form (``block``), which is what the O(N) engine runs on: see ``lamina.statespace``.
+have an exact state-space form (``block``), which is what the O(N) engine runs on: see ``lamina.engine.statespace``.
 
 Parameters are given and shown as ``length`` and ``sd``; inside they live on the log scale (``theta``).
 """
@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .engine.statespace import Matern12Block, Matern32Block, Matern52Block, NullBlock
 from .errors import KernelError
-from .statespace import Matern12Block, Matern32Block, Matern52Block, NullBlock
 
 Array = np.ndarray
 
@@ -304,7 +304,7 @@ class Periodic(_Scaled):
 class TrendTerm(Kernel):
     """coefficient times column(t), the coefficient having a normal prior, or a flat one where sd is infinite.
 
-    Trend terms have no entry in theta: their coefficient is integrated out exactly (``lamina.trend``).
+    Trend terms have no entry in theta: their coefficient is integrated out exactly (``lamina.model.trend``).
     """
 
     mean: float

@@ -11,9 +11,9 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from . import dense, markov
-from .columns import check_length, numbers
 from .errors import KernelError, MethodError, RecordError, name_rows
 from .kernels import Kernel
+from .support.checks import check_length, numbers
 
 Array = np.ndarray
 _FLOAT64 = np.dtype(np.float64)

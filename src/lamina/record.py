@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import Labels, check_length, labels, numbers
 from .dates import Date
 from .errors import OrderError, RecordError, name_rows
+from .support.checks import Labels, check_length, labels, numbers
 
 if TYPE_CHECKING:
     import pandas as pd

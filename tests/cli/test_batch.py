@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from commands import lamina
 
-from lamina import many
+from lamina.batches import batch as many
 
 HEAD = "site,depth,age_bp,age_sd,value,value_sd\n"
 
@@ -212,7 +212,7 @@ def test_a_site_named_like_a_path_stays_in_the_folder(tmp_path):
 
 def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("lamina.parallel.PATIENCE", 0.5)
+    monkeypatch.setattr("lamina.batches.workers.PATIENCE", 0.5)
     done = batch(table, tmp_path / "out", "--dask", "tcp://127.0.0.1:1")
     assert done.exit_code == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr

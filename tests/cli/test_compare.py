@@ -7,7 +7,7 @@ import pytest
 from commands import lamina, write_table
 
 import lamina as library
-from lamina.comparison import differences
+from lamina.posterior.comparison import differences
 
 FILES = ["columns.txt", "compare.csv", "compare.png", "curves.csv"]
 

@@ -13,8 +13,8 @@ import pytest
 from commands import TABLE, lamina, write_table
 
 import lamina as library
-from lamina import results
-from lamina.intervals import interval_rates
+from lamina.output import folder as results
+from lamina.posterior.intervals import interval_rates
 
 WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
            "figure.pdf", "figure.svg", "report.html", "run.json"}  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 
 from lamina import Matern32, Record
 from lamina.methods.coordinates import ABOVE, BELOW, BETWEEN, OPEN, lay, make_plan, pull, unlay
-from lamina.problem import pose
+from lamina.model.problem import pose
 
 
 def record(t, t_sd, sequence=None, order="increasing"):

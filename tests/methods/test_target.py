@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from lamina import Constant, Linear, Matern32, Record, gaps
 from lamina.methods.target import log_density, make_target
-from lamina.problem import pose
+from lamina.model.problem import pose
 
 
 def record(n=9, seed=0, exact=(), sequence=None, order="increasing"):

@@ -13,10 +13,10 @@ from texts import EVIL
 
 import lamina
 from lamina import report
-from lamina.axes import describe
-from lamina.grid import default_times
 from lamina.methods.draws import Draws
-from lamina.posterior import Posterior
+from lamina.posterior.posterior import Posterior
+from lamina.posterior.times import default_times
+from lamina.records.axes import describe
 from lamina.report import answer, methods, words
 from lamina.report.content import compute
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lamina.dates import Radiocarbon, SplitNormal, StudentT, Uniform
-from lamina.layers import merge_ties
+from lamina.records.ties import merge_ties
 from lamina.tables import Options, TableError, read
 
 HEAD = "depth,age_bp,age_sd,rsl,rsl_sd"

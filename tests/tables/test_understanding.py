@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_allclose
 
-from lamina.axes import describe
+from lamina.records.axes import describe
 from lamina.tables import Options, TableError, read
 from lamina.tables.public import read as read_record
 

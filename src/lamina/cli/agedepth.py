@@ -15,7 +15,7 @@ from . import options as given
 from .progress import sampling
 
 if TYPE_CHECKING:
-    from ..posterior import Posterior
+    from ..posterior.posterior import Posterior
     from ..record import Record
     from ..tables import Understanding
 
@@ -59,11 +59,11 @@ def agedepth(
     quiet: given.Quiet = False,
 ) -> None:
     """An age-depth model of a core from its dates, without any proxy: ages of all depths, with the standard figure."""
-    from ..agedepth import age_depth, with_layers
     from ..errors import MethodError
-    from ..files import write_text
-    from ..fitting import NotConverged, prepare
-    from ..results import RUN, check_folder, json_text, state
+    from ..fitting import NotConverged, age_depth, prepare
+    from ..output.folder import RUN, check_folder, json_text, state
+    from ..records.layers import with_layers
+    from ..support.files import write_text
     from ..tables import Options
     from ..tables.ages import read_ages
     from .arguments import times
@@ -133,9 +133,9 @@ def _written(
     """Write tables and figure; returns the table of ages."""
     import numpy as np
 
-    from .. import ensemble
-    from ..core_plots import core_summary
-    from ..files import make_folder, replacing, write_text
+    from ..plots.cores import core_summary
+    from ..posterior import export as ensemble
+    from ..support.files import make_folder, replacing, write_text
 
     make_folder(folder)
     record = posterior.record
@@ -157,8 +157,8 @@ def _written(
 
 
 def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder: Path) -> str:
-    from ..axes import describe
-    from ..dictionary import parameter
+    from ..output.glossary import parameter
+    from ..records.axes import describe
 
     facts, record = posterior.diagnostics, posterior.record
     unit = describe(record).duration

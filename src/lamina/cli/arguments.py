@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..axes import describe
 from ..errors import MethodError
 from ..fitting import LEARN_INPUTS, METHODS
-from ..intervals import checked
 from ..kernels import (
     Constant,
     Kernel,
@@ -26,11 +24,13 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
+from ..posterior.intervals import checked
+from ..records.axes import describe
 from ..tables.ensembles import read_covariance, read_ensemble
 
 if TYPE_CHECKING:
+    from ..output.folder import Asked
     from ..record import Record
-    from ..results import Asked
     from ..tables import Understanding
 
 KERNELS: dict[str, type[Kernel]] = {

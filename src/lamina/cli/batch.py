@@ -46,11 +46,11 @@ def batch(
     quiet: given.Quiet = False,
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
-    from ..files import WriteError, check_empty, those_there
-    from ..many import SUMMARY, safe_names
-    from ..many import batch as fit_all
+    from ..batches.batch import SUMMARY, safe_names
+    from ..batches.batch import batch as fit_all
+    from ..output.folder import RUN
     from ..report.words import count
-    from ..results import RUN
+    from ..support.files import WriteError, check_empty, those_there
     from ..tables import Options
     from .arguments import check_method_takes, intervals, times
     from .arguments import kernel as by_name

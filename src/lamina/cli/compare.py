@@ -15,7 +15,7 @@ from .progress import bar
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..posterior import Posterior
+    from ..posterior.posterior import Posterior
 
 Out = Annotated[
     Path | None, typer.Option("--out", help="Folder; by default named after the table.", rich_help_panel=given.OUTPUT)
@@ -38,12 +38,12 @@ def compare(
     quiet: given.Quiet = False,
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
-    from ..comparison import differences, explained
-    from ..dictionary import listed, with_unit
-    from ..files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
     from ..fitting import prepare
-    from ..grid import default_times
+    from ..output.glossary import listed, with_unit
     from ..plots import compare as draw
+    from ..posterior.comparison import differences, explained
+    from ..posterior.times import default_times
+    from ..support.files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
     from ..tables import Options, read
     from .arguments import kernel as by_name
     from .arguments import times

@@ -20,9 +20,9 @@ from . import options as given
 from .progress import sampling
 
 if TYPE_CHECKING:
-    from ..posterior import Posterior
+    from ..output.folder import Asked
+    from ..posterior.posterior import Posterior
     from ..record import Record
-    from ..results import Asked
     from ..tables import Understanding
 
 #: The embedded record, and the interval whose rate the demonstration tells.
@@ -71,7 +71,7 @@ def fit(
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
     from ..errors import MethodError
     from ..fitting import prepare
-    from ..results import Asked, check_folder
+    from ..output.folder import Asked, check_folder
     from ..tables import Options, read
     from .arguments import (
         check_asked,
@@ -169,7 +169,7 @@ def demo(
 ) -> None:
     """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
     from .. import datasets
-    from ..results import Asked, check_folder
+    from ..output.folder import Asked, check_folder
 
     record = datasets.load(DEMO)
     asked = Asked(
@@ -189,7 +189,7 @@ def demo(
 
 def _is_demo(folder: Path) -> bool:
     """Whether a folder holds a demonstration, and no run of the user's own."""
-    from ..results import RUN
+    from ..output.folder import RUN
 
     try:
         return bool(json.loads((folder / RUN).read_text(encoding="utf-8"))["table"] == DEMO_TABLE)
@@ -210,7 +210,7 @@ def run(
     """Fit, write, and end with a summary and the exit code that belongs to it."""
     from ..fitting import NotConverged
     from ..fitting import fit as fit_record
-    from ..results import json_text, write
+    from ..output.folder import json_text, write
 
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
@@ -237,7 +237,7 @@ def _leave_nothing() -> None:
 
 def _told(posterior: Posterior, facts: dict[str, Any], folder: Path, understanding: Understanding | None) -> str:
     """The end of a run in a few lines. ``facts`` are those of run.json; rates are forward in time."""
-    from .. import axes
+    from ..records import axes
     from ..report import events
     from ..report.words import probability, with_range
 
@@ -260,7 +260,7 @@ def _told(posterior: Posterior, facts: dict[str, Any], folder: Path, understandi
 def _leave(state: str, folder: Path) -> None:
     if state == "converged":
         return
-    from ..results import CHECKPOINT
+    from ..output.folder import CHECKPOINT
 
     again = "--resume goes on with it" if (folder / CHECKPOINT).exists() else "see the report"
     typer.echo(f"lamina: {state.upper()}. The results are written, and marked; {again}.", err=True)
@@ -273,7 +273,7 @@ def _resumed(folder: Path, sha256: str | None, asked: Asked) -> dict[str, Any]:
     sha256: of the table; None for the demonstration, which has none.
     """
     from ..errors import MethodError
-    from ..results import RUN, read_checkpoint
+    from ..output.folder import RUN, read_checkpoint
 
     try:
         if not (folder / RUN).is_file():

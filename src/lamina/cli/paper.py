@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import MethodError
-from ..files import make_folder, replacing, write_text
+from ..support.files import make_folder, replacing, write_text
 from .options import whole
 from .progress import bar
 

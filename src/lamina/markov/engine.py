@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.backward import backward
+from ..engine.curvature import gap_derivatives
+from ..engine.filter import log_likelihood_terms
+from ..engine.gradient import forward, new_store, reverse
+from ..engine.gradient import value_and_gradient as plain_value_and_gradient
+from ..engine.smoothing import readouts, simulate, smooth
+from ..engine.statespace import dimensions
 from ..errors import KernelError, OrderError
 from ..kernels import Kernel
-from ..statespace import dimensions
-from ..trend import LOG_2PI, at_times, design, integrate_out
-from .backward import backward
-from .curvature import gap_derivatives
-from .filter import log_likelihood_terms
-from .gradient import forward, new_store, reverse
-from .gradient import value_and_gradient as plain_value_and_gradient
-from .smoothing import readouts, simulate, smooth
+from ..model.trend import LOG_2PI, at_times, design, integrate_out
 
 Array = np.ndarray
 

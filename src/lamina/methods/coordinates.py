@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..problem import Problem
-from ..stack import FAST
+from ..engine.stack import FAST
+from ..model.problem import Problem
 
 Array = np.ndarray
 

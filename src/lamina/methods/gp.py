@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from ..problem import Problem
+from ..model.problem import Problem
 from .draws import Draws
 from .maximise import maximise, several_starts
 

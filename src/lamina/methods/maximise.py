@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 
 from .. import dense
+from ..engine.stack import FAST
 from ..errors import KernelError
-from ..problem import Problem
-from ..stack import FAST
+from ..model.problem import Problem
 from .starts import starting_phi
 from .target import likelihood, make_target, parameters_prior
 

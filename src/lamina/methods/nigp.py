@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from ..errors import MethodError
-from ..prediction import curves
-from ..problem import Problem
+from ..model.problem import Problem
+from ..posterior.prediction import curves
 from .draws import Draws
 from .maximise import maximise, several_starts
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arviz_notice import no_refactor_notice
-from ..convergence import effective_draws, r_hat
-from ..cores import available_cores
 from ..errors import MissingExtraError
-from ..problem import Problem
+from ..model.problem import Problem
+from ..support.arviz_notice import no_refactor_notice
+from ..support.cpus import available_cores
+from .convergence import effective_draws, r_hat
 from .coordinates import lay, make_plan, pull, unlay
-from .crew import ESS, FEWEST_DRAWS, R_HAT
 from .draws import Draws
+from .runner import ESS, FEWEST_DRAWS, R_HAT
 from .starts import starting_inputs, starting_phi
 from .target import dense_log_density, log_density, make_target
 

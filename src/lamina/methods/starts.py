@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import MethodError
-from ..problem import Problem
+from ..model.problem import Problem
 
 Array = np.ndarray
 

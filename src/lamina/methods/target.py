@@ -15,15 +15,15 @@ import numpy as np
 from numba import njit
 
 from .. import dense
+from ..engine.gradient import forward, reverse, store_width
+from ..engine.stack import FAST, unowned
+from ..engine.statespace import blocks_at
 from ..errors import KernelError
 from ..gaps import log_density as gap_log_density
 from ..gaps import log_density_with_memory
-from ..markov.gradient import forward, reverse, store_width
-from ..problem import Problem
-from ..rows import Rows, in_time_order, log_date, remember
-from ..stack import FAST, unowned
-from ..statespace import blocks_at
-from ..trend import integrate
+from ..model.problem import Problem
+from ..model.rows import Rows, in_time_order, log_date, remember
+from ..model.trend import integrate
 
 Array = np.ndarray
 

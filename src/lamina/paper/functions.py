@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
-from ..posterior import Posterior
+from ..posterior.posterior import Posterior
 from ..record import Record
 from .tasks import Progress, Rows, Task, run
 

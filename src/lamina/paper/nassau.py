@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import datasets
-from ..comparison import differences
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
-from ..intervals import interval_rates
-from ..posterior import Posterior
+from ..posterior.comparison import differences
+from ..posterior.intervals import interval_rates
+from ..posterior.posterior import Posterior
 from .functions import METHODS as ALL
 from .tasks import Progress
 

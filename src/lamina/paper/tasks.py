@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..files import WriteError
-from ..parallel import local
+from ..batches.workers import local
+from ..support.files import WriteError
 
 #: A task is told apart by what it is made of; its result is a list of rows.
 Task = tuple[str | int | float, ...]

@@ -20,11 +20,11 @@ from .. import dense, markov
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
 from ..kernels import Matern32
-from ..methods.crew import Room
-from ..methods.dense_mcmc import DenseChain
 from ..methods.maximise import marginal
 from ..methods.mcmc import MarkovChain
-from ..problem import Problem, pose
+from ..methods.mcmc.dense_chain import DenseChain
+from ..methods.runner import Room
+from ..model.problem import Problem, pose
 from ..record import Record
 from .functions import simulate
 from .tasks import Progress, Rows, Task, run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ..files import write_text
+from ..support.files import write_text
 from .content import Understanding, compute
 from .page import Page
 from .sections import Run
@@ -18,7 +18,7 @@ from .sections import write as write_sections
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..posterior import Posterior
+    from ..posterior.posterior import Posterior
 
 __all__ = ["Understanding", "html", "write"]
 
@@ -53,8 +53,8 @@ def html(
     warnings: what the reader must know of the data, beside what ``understanding`` warns of.
     events: what ``lamina.functionals.events`` gave.
     curve_table, rate_table: what ``posterior.curve`` and ``posterior.rate`` gave on a grid such as
-        ``lamina.grid.default_times``, if they are at hand.
-    interval_table: what ``lamina.intervals.interval_rates`` gave for the intervals, forward in time, if it is at hand.
+        ``lamina.posterior.times.default_times``, if they are at hand.
+    interval_table: what ``lamina.interval_rates`` gave for the intervals, forward in time, if it is at hand.
     at_tables: what both gave at the times ``at``, as "curve" and "rate", if it is at hand.
 
     Everything that comes from the record or the arguments is shown letter by letter, whatever it holds.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Linear
-from ..methods.crew import ESS, R_HAT
-from ..shown import moved
+from ..methods.runner import ESS, R_HAT
+from ..posterior.shown import moved
 from .content import Content
 from .words import beginning, count, decimals, fixed, listed, number, percent, with_range, with_sd
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import functionals
-from ..axes import Axes, describe
-from ..grid import default_times
-from ..intervals import interval_rates
+from ..engine.quantiles import weighted_quantiles
 from ..methods.draws import affordable
-from ..mixtures import weighted_quantiles
-from ..residuals import residuals
-from ..shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
+from ..posterior import functionals
+from ..posterior.intervals import interval_rates
+from ..posterior.residuals import residuals
+from ..posterior.shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
+from ..posterior.times import default_times
+from ..records.axes import Axes, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..posterior import Posterior
+    from ..posterior.posterior import Posterior
 
 Array = np.ndarray
 
@@ -60,7 +60,7 @@ class Content:
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.shown.moved``
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.posterior.shown.moved``
     residuals: pd.DataFrame  #: of these rows, without limits
     values: int  #: that the record has, without limits
     theta: pd.DataFrame  #: one line per parameter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..methods.renewal import FREEDOM, OUTLIER_FACTOR, OUTLIER_SHARE
+from ..methods.mcmc.renewal import FREEDOM, OUTLIER_FACTOR, OUTLIER_SHARE
 from .words import count, listed, number, percent, with_sd
 
 if TYPE_CHECKING:

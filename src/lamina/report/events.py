@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..axes import describe
 from ..record import Record
+from ..records.axes import describe
 from .words import plain, probability, ranged
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shown import boxes, groups, size_of, thinning, time_range
+from ..posterior.shown import boxes, groups, size_of, thinning, time_range
 from .answer import row_name, when
 from .content import Content
 from .methods import meaning

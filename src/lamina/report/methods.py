@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dictionary import parameter
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
+from ..output.glossary import parameter
 from . import cores
 from .content import Content
 from .words import beginning, count, listed, number, with_sd

@@ -270,7 +270,7 @@ def _intervals(page: Page, content: Content) -> None:
             asked += (
                 f"; over the whole record the mean rate is {with_range(one['mean'], one['q2.5'], one['q97.5'], unit)}"
             )
-        page.paragraph([f"{asked}. Ask with --interval 1900:2000, or with lamina.intervals.interval_rates in Python."])
+        page.paragraph([f"{asked}. Ask with --interval 1900:2000, or with lamina.interval_rates in Python."])
     else:
         names = [column for column in table.columns if column.startswith("p>") and column != "p>0"]
         names = names if len(table) > 1 else []

@@ -5,9 +5,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calendars import words
+from ..dates.radiocarbon import Radiocarbon, curve_name
 from ..errors import RecordError
-from ..radiocarbon import Radiocarbon, curve_name
+from ..support.calendars import words
 from .aliases import MADE, Columns
 from .facts import Notes
 from .grid import Grid

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..columns import numbers
 from ..errors import RecordError, name_rows
+from ..support.checks import numbers
 from .problems import TableError, problem, quote
 
 _Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ..calendars import spelled
+from ..support.calendars import spelled
 
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {

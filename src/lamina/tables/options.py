@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ..dates.radiocarbon import curve_name
 from ..errors import RecordError
-from ..radiocarbon import curve_name
 from .problems import TableError
 
 _CHOICES: dict[str, tuple[Any, ...]] = {

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LaminaError
-from ..layers import merge_ties
 from ..record import Record
+from ..records.ties import merge_ties
 from .aliases import MADE, Columns, assign, must_be_named
 from .bacon import from_bacon
 from .dating import Inputs, note_absent, read_inputs

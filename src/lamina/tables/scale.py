@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calendars import runs, spelled, without_calendar, words
+from ..support.calendars import runs, spelled, without_calendar, words
 from .aliases import MADE
 from .facts import Notes
 from .grid import Grid

@@ -1,6 +1,6 @@
 """Units of an error and of what it is the error of: millimetres beside metres, years beside thousands of years."""
 
-from ..calendars import without_calendar, words
+from ..support.calendars import without_calendar, words
 from .grid import Grid
 from .headers import Header
 from .problems import TableError, problem, quote

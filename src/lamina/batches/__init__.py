@@ -1,0 +1,1 @@
+"""Many records: workers, Dask, the summary and its page."""

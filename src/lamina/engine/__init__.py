@@ -1,0 +1,1 @@
+"""The numerics of the O(N) engine: compiled functions on arrays, which know nothing of records and kernels."""

@@ -1,0 +1,214 @@
+"""ensemble: inputs that another age model has found already, given as members of an ensemble or as a covariance.
+
+That model has used the order, so it is not used again: there is no prior of the gaps. The posterior is
+
+    p(tau) p(y | tau, theta) p(theta)
+
+with p(tau) one of the members, all alike before the data (``members``), or the normal N(t, covariance)
+(``elliptical``). Chains run until they agree (``crew``), on the O(N) engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import MethodError, name_rows
+from ...model.problem import Problem
+from ...support.cpus import available_cores
+from ..draws import Checkpoint, Draws
+from ..mcmc import THETA_MOVES, MarkovChain
+from ..runner import Progress, Room, room, run_until_agreed
+from . import elliptical
+from .members import advance as advance_members
+from .members import learn_shares, new_members
+
+Array = np.ndarray
+
+#: The limit of each chain after warm-up, unless another is given.
+MAX_SWEEPS = 20_000
+#: Fewer members, and less than half of those there are, cannot stand for a posterior.
+FEWEST_MEMBERS = 20.0
+#: A covariance may be off by so much, as a part of its largest entry, in symmetry and below zero: rounding.
+ROUNDING = 1e-8
+#: Members and the record's own dates may be apart by so many standard deviations of the dates.
+APART = 3.0
+
+
+def run(
+    problem: Problem,
+    seed: int = 0,
+    members: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+    chains: int = 4,
+    draws: int = 2000,
+    warmup: int = 1000,
+    max_sweeps: int | None = None,
+    cores: int | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Draws:
+    """Sample with the inputs as ``members`` (M, N) or N(t, ``covariance`` (N, N)) say; the others as for mcmc."""
+    ages = check(problem, members, covariance)
+    kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
+    seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
+    crew = [kind(problem, one, keep, ages) for one in seeds]
+    workers = min(chains, cores or available_cores())
+    found = run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
+    facts = found.diagnostics | {"method": "ensemble"}
+    if members is not None:
+        facts |= _members_left(crew)
+        left, given = facts["effective_members"], facts["members"]
+        facts["converged"] &= bool(left >= min(FEWEST_MEMBERS, 0.5 * given))
+    return replace(found, diagnostics=facts)
+
+
+def check(problem: Problem, members: ArrayLike | None = None, covariance: ArrayLike | None = None) -> Array:
+    """The members in internal time, or the covariance. Raises MethodError if they do not fit the record."""
+    if (members is None) == (covariance is None):
+        raise MethodError(
+            'method="ensemble" takes either members, an array (members, rows) of ages such as lamina.read_ensemble '
+            "gives, or covariance, an array (rows, rows) of the errors of t. Give one of them."
+        )
+    if problem.engine != "markov":
+        raise MethodError('method="ensemble" runs on the O(N) engine only: use a Matérn kernel, or a sum of them.')
+    tied = np.flatnonzero(np.bincount(problem.layer)[problem.layer] > 1)
+    if tied.size:
+        raise MethodError(
+            f'{name_rows(tied)} are tied, but with method="ensemble" the ages say themselves what is of one age. '
+            "Leave the tie out."
+        )
+    return _checked_covariance(problem, covariance) if members is None else _checked_members(problem, members)
+
+
+def _numbers(name: str, values: Any) -> Array:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise MethodError(f"{name} must be an array of numbers, got {type(values).__name__}.") from None
+
+
+def _checked_members(problem: Problem, given: Any) -> Array:
+    record, ages = problem.record, _numbers("members", given)
+    n = len(record)
+    if ages.ndim != 2 or ages.shape[1] != n or len(ages) == 0:
+        turned = " Transpose it." if ages.ndim == 2 and ages.shape[0] == n else ""
+        raise MethodError(
+            f"members must have one row for each member and one column for each of the {n} rows of the record, got "
+            f"shape {ages.shape}.{turned}"
+        )
+    ages[:, record.exact] = np.where(np.isnan(ages[:, record.exact]), record.t[record.exact], ages[:, record.exact])
+    missing = np.flatnonzero(~np.isfinite(ages).all(axis=0))
+    if missing.size:
+        raise MethodError(f"members: an age is NaN or infinite in {name_rows(missing)} of the record.")
+    moved = np.flatnonzero(record.exact & ~np.isclose(ages, record.t, rtol=1e-9, atol=0.0).all(axis=0))
+    if moved.size:
+        raise MethodError(
+            f"members differ from t in {name_rows(moved)} of the record, whose input is exact (t_sd = 0). Give these "
+            "rows a t_sd above 0, or the members their t, or NaN, there."
+        )
+    dated = record.dated & ~record.exact
+    reach = APART * np.where(dated, record.t_sd, 0.0)
+    apart = dated & ((record.t < ages.min(axis=0) - reach) | (record.t > ages.max(axis=0) + reach))
+    if 2 * apart.sum() > dated.sum():
+        raise MethodError(
+            f"members do not reach the t of {name_rows(np.flatnonzero(apart))} of the record, within {APART:g} t_sd. "
+            "Give them in the order of its rows and on its time scale (BP or CE, years or thousands)."
+        )
+    ages = problem.to_internal(ages)
+    ages[:, record.exact] = problem.rows.t[record.exact]
+    return ages
+
+
+def _checked_covariance(problem: Problem, given: Any) -> Array:
+    record, matrix = problem.record, _numbers("covariance", given)
+    n = len(record)
+    if matrix.shape != (n, n):
+        raise MethodError(
+            f"covariance must have one row and one column for each of the {n} rows, got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        missing = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        raise MethodError(f"covariance is NaN or infinite in {name_rows(missing)}.")
+    undated = np.flatnonzero(~record.dated)
+    if undated.size:
+        raise MethodError(f"covariance is that of the errors of t, which {name_rows(undated)} does not have: give it.")
+    slack = ROUNDING * float(np.abs(matrix).max())
+    if np.abs(matrix - matrix.T).max() > slack or np.linalg.eigvalsh(matrix).min() < -n * slack:
+        raise MethodError("covariance is no covariance: it is not symmetric, or has a negative eigenvalue.")
+    free = np.flatnonzero(record.exact & (np.diag(matrix) > slack))
+    if free.size:
+        raise MethodError(
+            f"covariance has a variance in {name_rows(free)}, whose input is exact (t_sd = 0). Give these rows a t_sd "
+            "above 0, or no variance."
+        )
+    return np.where(np.outer(record.exact, record.exact) | record.exact, 0.0, 0.5 * (matrix + matrix.T))
+
+
+class _AgesChain(MarkovChain):
+    """A chain whose inputs come from another age model."""
+
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array, latent: Array) -> None:
+        super().__init__(problem, seed, room, latent)
+        #: (32,) tells one age model from another
+        self.known = np.frombuffer(hashlib.sha256(ages.tobytes()).digest(), dtype=np.uint8).copy()
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        if not np.array_equal(arrays["ages"], self.known):
+            raise ValueError("it was made with other ages")
+        super().restore(arrays)
+
+
+class _MemberChain(_AgesChain):
+    """A chain over the members of an ensemble."""
+
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
+        super().__init__(problem, seed, room, ages, np.ptp(ages, axis=0) > 0.0)
+        first = int(self.rng.integers(len(ages)))
+        self.members = new_members(ages, first)
+        self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
+
+    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
+        problem = self.problem
+        advance_members(
+            problem.blocks, problem.dims, problem.columns, self.model, self.state, self.members,
+            rounds, thin, THETA_MOVES, adapt, self.rng, *kept[:2],
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        super().forget()
+        learn_shares(self.members)
+
+    def snapshot(self) -> dict[str, Array]:
+        own = {name: getattr(self.members, name) for name in ("share", "heaped", "mass", "now")}
+        return super().snapshot() | own | {"ages": self.known}
+
+
+class _NormalChain(_AgesChain):
+    """A chain over inputs with a joint normal prior."""
+
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
+        super().__init__(problem, seed, room, ages, np.diag(ages) > 0.0)
+        self.normal = elliptical.new_normal(problem.rows.t, ages, self.rng.standard_normal(len(ages)))
+        elliptical.place(self.normal, self.state.tau, self.state.order)
+
+    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
+        problem = self.problem
+        elliptical.advance(
+            problem.blocks, problem.dims, problem.columns, self.model, self.state, self.normal,
+            rounds, thin, THETA_MOVES, adapt, self.rng, *kept[:2],
+        )  # fmt: skip
+
+    def snapshot(self) -> dict[str, Array]:
+        return super().snapshot() | {"z": self.normal.z, "ages": self.known}
+
+
+def _members_left(crew: list[Any]) -> dict[str, Any]:
+    """How many members were given, and how many equally likely ones would be as many as the data left: 1 / sum p²."""
+    mass = np.sum([chain.members.mass for chain in crew], axis=0)
+    share = mass / mass.sum() if mass.any() else np.full(len(mass), 1.0 / len(mass))
+    return {"members": len(mass), "effective_members": float(1.0 / np.sum(share**2))}

@@ -1,0 +1,234 @@
+"""mcmc on the dense engine: the paper's own Metropolis-within-Gibbs, for kernels that have no state-space form.
+
+A round of the chain is
+
+    theta    joint random-walk moves of the kernel's parameters (and y_scale), each with a fresh factorisation
+    memory, alpha, t_scale    random walks that leave the likelihood as it is
+    gaps     some coordinates of (start, log-gaps), one at a time: a gap is scaled and what lies after it shifts along
+    beta     the trend coefficients, which theta and gaps integrate out, are drawn from their exact conditional
+    tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows (Woodbury)
+
+The posterior is that of the Markov chain to the letter. Rows are in the order of the record: only the order within each
+sequence matters here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from ...dense import NoCurve
+from ...dense.moving import MovingInverse
+from ...errors import KernelError
+from ...kernels import Stationary
+from ...model.problem import Problem
+from ...model.trend import integrate
+from ..coordinates import OPEN, lay, make_plan, unlay
+from ..runner import Chain, Room
+from ..target import log_prior, make_target
+from .chain import CHEAP_MOVES
+from .metropolis import JOINT_TARGET, TARGET
+
+Array = np.ndarray
+
+#: Joint moves of theta a round, and one in so many coordinates is tried for a gap move: both cost a factorisation.
+THETA_MOVES, ONE_GAP_IN = 4, 2
+
+
+class Model(NamedTuple):
+    """What the likelihood needs to know of phi."""
+
+    curve: Stationary
+    y_var: Array  #: (N,)
+
+
+class Collapsed(NamedTuple):
+    """log p(y | tau, phi) up to a constant, trend coefficients integrated out, and their distribution."""
+
+    value: float
+    root: Array  #: (q, q): their covariance is root' root
+    whitened: Array  #: (q,): and their mean root' whitened
+
+
+class Steps(NamedTuple):
+    """Proposal scales, adapted in warm-up."""
+
+    joint: Array  #: (1,) of the joint move of theta, in units of its learnt covariance
+    single: Array  #: (P,) of memory, alpha and t_scale
+    gap: Array  #: (n,) of each coordinate
+    move: Array  #: (N,) of each input
+
+
+class DenseChain(Chain):
+    """A chain on the dense engine: O(N²) a proposal of one input, O(N³) a proposal of theta."""
+
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
+        super().__init__(problem, seed, room)
+        self.target, self.plan = make_target(problem), make_plan(problem)
+        self.curve = problem.kernel.stationary or NoCurve()
+        size, free = len(problem.start), problem.free
+        self.joint = np.array([i for i in [*range(problem.n_kernel), size - 1] if free[i]], dtype=np.int64)
+        self.single = [i for i in (size - 4, size - 3, size - 2) if free[i]]
+        self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
+        self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.scale)
+        starts = self.plan.first[:-1][self.plan.kind == OPEN]
+        self.steps.gap[starts] = 0.5 * problem.scale[self.plan.rows[starts]]
+        self.covariance = _RunningCovariance(self.now[1][self.joint])
+        self.ignored = np.empty(len(problem.record)), np.empty(size)
+
+    def advance(self, count: int, thin: int, adapt: bool) -> None:
+        for k in range(count * thin):
+            tau, phi = self.now
+            rate = 2.0 / (self.covariance.rounds + 4.0) ** 0.6 if adapt else 0.0
+            phi, collapsed = self._move_theta(tau, phi, rate)
+            if adapt:
+                self.covariance.follow(phi[self.joint])
+            phi = self._move_single(tau, phi, rate)
+            model = self._model(phi)
+            if model is not None and collapsed.value > -math.inf:  # else theta must find its way first
+                tau, collapsed = self._move_gaps(tau, phi, model, collapsed, rate)
+                beta = collapsed.root.T @ (collapsed.whitened + self.rng.standard_normal(len(collapsed.whitened)))
+                tau = self._sweep(tau, phi, model, beta, rate)
+            self.now = tau, phi
+            if not adapt and (k + 1) % thin == 0:
+                self.add(tau[None], phi[None])
+
+    def snapshot(self) -> dict[str, Array]:
+        learnt = self.covariance
+        known = {"tau": self.now[0], "phi": self.now[1], "mean": learnt.mean, "covariance": learnt.covariance}
+        return known | {"root": learnt.root, "rounds": np.array(learnt.rounds)} | self.steps._asdict()
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        for name, here in self.snapshot().items():
+            if here.ndim > 0:
+                here[:] = arrays[name]
+        self.covariance.rounds = int(arrays["rounds"])
+
+    def forget(self) -> None:
+        self.covariance.rounds = 0
+
+    def _prior(self, tau: Array, phi: Array) -> float:
+        """Dates, gaps and parameters; -inf where the order is broken."""
+        return log_prior(self.target, tau, phi, *self.ignored)
+
+    def _model(self, phi: Array) -> Model | None:
+        """Kernel and variances at phi; None where a parameter has left the range of numbers."""
+        try:
+            curve = self.curve.with_theta(phi[: self.problem.n_kernel])
+            return Model(curve, self.problem.y_var(math.exp(phi[-1])))
+        except KernelError:
+            return None
+
+    def _collapse(self, tau: Array, model: Model | None) -> Collapsed:
+        """One factorisation; -inf where the covariance matrix is not positive definite in double precision."""
+        nothing = Collapsed(-math.inf, np.empty((0, 0)), np.empty(0))
+        if model is None:
+            return nothing
+        rows = self.problem.rows
+        K = model.curve.covariance(np.abs(tau[:, None] - tau))
+        K.flat[:: len(tau) + 1] += model.y_var
+        L, failed = dpotrf(K, lower=1)
+        if failed:
+            return nothing
+        Z, _ = dtrtrs(L, rows.base + np.outer(tau, rows.slope), lower=1)
+        value, root, whitened = integrate(Z.T @ Z + self.problem.design.prior)
+        if math.isnan(value):
+            return nothing
+        return Collapsed(value - float(np.log(L.diagonal()).sum()), root, whitened)
+
+    def _accept(self, log_ratio: float) -> bool:
+        return log_ratio >= 0.0 or math.log(self.rng.random()) < log_ratio
+
+    def _move_theta(self, tau: Array, phi: Array, rate: float) -> tuple[Array, Collapsed]:
+        here, prior = self._collapse(tau, self._model(phi)), self._prior(tau, phi)
+        for _ in range(THETA_MOVES if len(self.joint) else 0):
+            trial = phi.copy()
+            step = self.covariance.root @ self.rng.standard_normal(len(self.joint))
+            trial[self.joint] += self.steps.joint[0] * step
+            there, new_prior = self._collapse(tau, self._model(trial)), self._prior(tau, trial)
+            accepted = there.value > -math.inf and self._accept(there.value - here.value + new_prior - prior)
+            if accepted:
+                phi, here, prior = trial, there, new_prior
+            self.steps.joint[0] *= math.exp(rate * (accepted - JOINT_TARGET))
+        return phi, here
+
+    def _move_gaps(self, tau: Array, phi: Array, model: Model, here: Collapsed, rate: float) -> tuple[Array, Collapsed]:
+        n = len(self.plan.rows)
+        x, prior = unlay(self.plan, tau), self._prior(tau, phi)
+        jacobian = lay(self.plan, x, tau.copy())
+        for i in self.rng.choice(n, size=-(-n // ONE_GAP_IN), replace=False):
+            moved, trial = x.copy(), tau.copy()
+            moved[i] += self.steps.gap[i] * self.rng.standard_normal()
+            new_jacobian = lay(self.plan, moved, trial)
+            new_prior = self._prior(trial, phi)
+            accepted = False
+            if new_prior > -math.inf:
+                there = self._collapse(trial, model)
+                ratio = there.value - here.value + new_prior - prior + new_jacobian - jacobian
+                accepted = there.value > -math.inf and self._accept(ratio)
+            if accepted:
+                x, tau, here, prior, jacobian = moved, trial, there, new_prior, new_jacobian
+            self.steps.gap[i] *= math.exp(rate * (accepted - TARGET))
+        return tau, here
+
+    def _move_single(self, tau: Array, phi: Array, rate: float) -> Array:
+        prior = self._prior(tau, phi)
+        for i in self.single * CHEAP_MOVES:
+            trial = phi.copy()
+            trial[i] += self.steps.single[i] * self.rng.standard_normal()
+            new_prior = self._prior(tau, trial)
+            accepted = self._accept(new_prior - prior)
+            if accepted:
+                phi, prior = trial, new_prior
+            self.steps.single[i] *= math.exp(rate * (accepted - TARGET))
+        return phi
+
+    def _sweep(self, tau: Array, phi: Array, model: Model, beta: Array, rate: float) -> Array:
+        rows, weights = self.problem.rows, np.concatenate([[1.0], -beta])
+        base, slope = rows.base @ weights, float(rows.slope @ weights)
+        try:
+            state = MovingInverse.start(model.curve, tau, base + slope * tau, np.sqrt(model.y_var))
+        except KernelError:  # at the edge of what double precision can factorise
+            return tau
+        prior = self._prior(state.tau, phi)
+        for row in self.uncertain:
+            trial = state.tau.copy()
+            trial[row] += self.steps.move[row] * self.rng.standard_normal()
+            new_prior = self._prior(trial, phi)
+            moved = self._moved(state, row, trial[row], base[row] + slope * trial[row], new_prior - prior)
+            accepted = moved is not None
+            if moved is not None:
+                state, prior = moved, new_prior
+            self.steps.move[row] *= math.exp(rate * (accepted - TARGET))
+        return state.tau
+
+    def _moved(self, state: MovingInverse, row: int, tau: float, y: float, prior_ratio: float) -> MovingInverse | None:
+        """The state with one input moved, or None if the move is rejected."""
+        if not prior_ratio > -math.inf:
+            return None
+        try:
+            move = state.propose(row, tau, y)
+            return state.accept(move) if self._accept(move.value - state.value + prior_ratio) else None
+        except KernelError:
+            return None
+
+
+class _RunningCovariance:
+    """Mean and covariance of the joint parameters as the warm-up goes on, and the root that proposals use."""
+
+    def __init__(self, start: Array) -> None:
+        self.rounds, self.mean = 0, start.copy()
+        self.covariance: Array = 0.05 * np.eye(len(start))
+        self.root: Array = 0.2 * np.eye(len(start))
+
+    def follow(self, phi: Array) -> None:
+        self.rounds += 1
+        share = 1.0 / (self.rounds + 10.0)
+        self.mean += share * (phi - self.mean)
+        off = phi - self.mean
+        self.covariance += share * (np.outer(off, off) - self.covariance)
+        if self.rounds >= 50 and self.rounds % 25 == 0:
+            self.root = np.linalg.cholesky(self.covariance + 1e-6 * np.eye(len(phi)))

@@ -1,0 +1,90 @@
+"""The rows of a record as the arrays that compiled code works on, and their merged time order."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..engine.stack import FAST, INLINE
+
+#: Outside a date that has hard bounds the log-density falls by this much at once, and again for each sd of distance.
+WALL = 1e3
+
+#: Nothing lasts for ever: with 1, there would be nothing new in a gap.
+MOST_CARRY = 1.0 - 1e-9
+
+
+class Rows(NamedTuple):
+    """What is known of each row; row numbers are those of the record."""
+
+    t: np.ndarray  #: (N,) measured inputs, increasing with time; a guess for rows without a date
+    t_var: np.ndarray  #: (N,) their variances; 0 marks an exact row, inf one without a date
+    base: np.ndarray  #: (N, C) data columns [y, trend columns] at tau = 0
+    slope: np.ndarray  #: (C,) and their derivatives in tau
+    y_var: np.ndarray  #: (N,)
+    measured: np.ndarray  #: (N,) whether there is a y; if not, y_var is so large that the row says nothing
+    shift: np.ndarray  #: (N,) added to y, and
+    factor: np.ndarray  #: (N,) times y_var: what a sampler makes of limits and outliers
+    limit: np.ndarray  #: (N,) +1: the curve is above y; -1: below; 0: y was measured
+    sequence: np.ndarray  #: (N,) number of the sequence, -1 without order
+    before: np.ndarray  #: (N,) the row before it in its sequence, or -1
+    after: np.ndarray  #: (N,) the row after it, or -1
+    block: np.ndarray  #: (N,) rows of one sequence with one number have no known order among themselves; -1: none
+    unit: np.ndarray  #: (N,) what the gap after it is measured in: the step in depth, 1 on average
+    least: np.ndarray  #: (N,) the least gap after it
+    regular: np.ndarray  #: (N,) whether the gap after it follows the gap prior; if not, it may have any size
+    lag: np.ndarray  #: (N,) depth from the middle of the gap before it to that of the gap after it; inf: no memory
+    carry: np.ndarray  #: (N,) how much of the pace of the one lasts in the other, from 0 to 1: ``remember``
+    gaps: np.ndarray  #: (S,) number of regular gaps of each sequence
+    table: np.ndarray  #: (N,) where the density of a date that is not Gaussian begins in ``log_dates``
+    size: np.ndarray  #: (N,) how many entries it has, 0 for Gaussian dates
+    first: np.ndarray  #: (N,) time of its first entry
+    step: np.ndarray  #: (N,) and between entries
+    bounded: np.ndarray  #: (N,) whether it ends there, or goes on with the slope of the last two entries
+    log_dates: np.ndarray  #: all tables, one after the other
+
+
+@njit(**INLINE)
+def variance(rows, r, y_scale):
+    """Variance of y in row r; a row without y keeps the one that says so."""
+    return rows.y_var[r] * rows.factor[r] * y_scale * y_scale if rows.measured[r] else rows.y_var[r]
+
+
+@njit(**INLINE)
+def log_date(rows, r, tau, t_scale):
+    """log p(date of row r | tau), up to a constant, and its derivative. Tables are interpolated linearly."""
+    n = rows.size[r]
+    if n == 0:
+        off = tau - rows.t[r]
+        slope = -off / (rows.t_var[r] * t_scale * t_scale)
+        return 0.5 * off * slope, slope
+    u = (tau - rows.first[r]) / rows.step[r]
+    i = int(min(max(u, 0.0), n - 2.0))
+    low, high = rows.log_dates[rows.table[r] + i], rows.log_dates[rows.table[r] + i + 1]
+    if rows.bounded[r] and (u < 0.0 or u > n - 1.0):
+        beyond = (u if u < 0.0 else u - (n - 1.0)) * rows.step[r] / math.sqrt(rows.t_var[r])
+        slope = math.copysign(WALL, -beyond) / math.sqrt(rows.t_var[r])
+        return (low if u < 0.0 else high) - WALL * (1.0 + abs(beyond)), slope
+    return low + (u - i) * (high - low), (high - low) / rows.step[r]
+
+
+@njit(**FAST)
+def remember(rows, memory):
+    """Set how much of the pace lasts from gap to gap, where it falls by a factor e over the depth ``memory``."""
+    for r in range(len(rows.lag)):
+        rows.carry[r] = min(math.exp(-rows.lag[r] / memory), MOST_CARRY)
+
+
+@njit(**FAST)
+def in_time_order(rows, tau, order, y_scale, time, Z, y_var):
+    """Write times (N,), data columns (N, C) and variances (N,) at inputs tau, whose sorted order is ``order``."""
+    for p in range(len(order)):
+        r = order[p]
+        time[p] = tau[r]
+        y_var[p] = variance(rows, r, y_scale)
+        for c in range(Z.shape[1]):
+            Z[p, c] = rows.base[r, c] + rows.slope[c] * tau[r]
+        Z[p, 0] += rows.shift[r]

@@ -1,0 +1,1 @@
+"""Every file that a command writes."""

@@ -1,0 +1,112 @@
+"""Figures of a core, with depth along the axis: the age-depth model with its dates, and the pace of accumulation."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.quantiles import weighted_quantiles
+from ..posterior.agedepth import accumulation as pace_by_step
+from ..posterior.agedepth import layers_of
+from ..records.axes import describe
+from .canvas import mark_unfinished, own_axes, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..posterior.posterior import Posterior
+
+Array = np.ndarray
+
+MODEL, DATES, HIATUS = "#0072B2", "#D55E00", "#555555"
+#: Dates are drawn as silhouettes, as wide as this part of the depth of the core where they are highest.
+WIDTH = 0.035
+
+
+def age_depth(
+    posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
+) -> Axes:
+    """The age-depth model against depth: mean and 68 and 95 % bands, and each date as the silhouette of its density.
+
+    sequence: which core, where the record has several.
+    """
+    ax = own_axes(ax)
+    record = posterior.record
+    rows, depths = layers_of(record, sequence)
+    depth = depths[rows]
+    table = posterior.ages(np.linspace(depth.min(), depth.max(), points), sequence)
+    look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
+    ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
+    ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
+                    label="68 % (± 1 sd)", **look)  # fmt: skip
+    ax.plot(table["depth"], table["mean"], color=MODEL, linewidth=1.6, zorder=4, label="mean")
+    width = WIDTH * (np.ptp(depth) or 1.0)
+    said = "dates"
+    for row in rows[record.dated[rows]]:
+        times, height = _silhouette(posterior, int(row))
+        place = depths[row]
+        ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
+                         zorder=3, label=said)  # fmt: skip
+        said = ""
+    if record.hiatus is not None:
+        for row in rows[record.hiatus[rows]]:
+            ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
+    names = describe(record)
+    ax.set_xlabel(plain(names.depth))
+    ax.set_ylabel(plain(names.time))
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
+    """Time per unit of depth in each step of the core: median, and the band that holds 95 %."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax = own_axes(ax)
+    depths, pace = pace_by_step(posterior, sequence)
+    low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
+    ax.fill_between(depths, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=MODEL, alpha=0.2,
+                    linewidth=0, label="95 %")  # fmt: skip
+    ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4, label="median")
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    names = describe(posterior.record)
+    ax.set_xlabel(plain(names.depth))
+    ax.set_ylabel("\n(".join(plain(names.pace).rsplit(" (", 1)))  # the panel is low
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> Figure:
+    """One figure of a core: its age-depth model, and the pace of accumulation below.
+
+    A fit that was interrupted or has not converged says so.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
+    age_depth(posterior, above, sequence=sequence)
+    accumulation(posterior, below, sequence=sequence)
+    above.set_xlabel("")
+    mark_unfinished(figure, posterior)
+    return figure
+
+
+def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:
+    """Times, and the density of a date there as a part of its highest."""
+    record = posterior.record
+    date = None if record.dates is None else record.dates[row]
+    t, sd = record.t[row], record.t_sd[row] or 1e-9
+    if date is None:
+        times = np.linspace(t - 3.5 * sd, t + 3.5 * sd, 80)
+        return times, np.exp(-0.5 * ((times - t) / sd) ** 2)
+    low, high = date.quantile([0.0005, 0.9995])
+    times = np.linspace(low, high, 400)
+    log_density = date.log_density(times)
+    return times, np.exp(log_density - log_density.max())

@@ -1,0 +1,57 @@
+"""The age-depth model of a core: times at depths between its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import RecordError
+from ..record import Record
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+
+def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
+    """The rows of a sequence, the only one if none is named, and all depths (N,). Raises RecordError without them."""
+    if record.depth is None:
+        raise RecordError("there is no age-depth model without depths: give the record a depth for each row.")
+    known = dict(record.sequences)
+    if sequence is None and len(known) == 1:
+        sequence = next(iter(known))
+    if sequence not in known:
+        raise RecordError(
+            f"there is no sequence {sequence!r}: say which of {', '.join(map(repr, known))} with sequence=..."
+        )
+    return known[sequence], record.depth
+
+
+def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
+    """Draws of the time at each depth, shape (S, M), on the user's time scale."""
+    rows, depth = layers_of(posterior.record, sequence)
+    along = np.abs(depth[rows] - depth[rows[0]])
+    way = np.sign(depth[rows[-1]] - depth[rows[0]])
+    at = way * (depths - depth[rows[0]])
+    layers = np.unique(along)
+    if len(layers) < 2:
+        raise RecordError("there is no age-depth model of a single depth: give layers at two depths or more.")
+    # Rows of one depth are one layer here: the middle of what they say.
+    order = np.argsort(along, kind="stable")
+    drawn = posterior.tau_of(rows[order])
+    first = np.searchsorted(along[order], layers)
+    times = np.add.reduceat(drawn, first, axis=1) / np.diff([*first, len(rows)])
+    right = np.clip(np.searchsorted(layers, at), 1, len(layers) - 1)
+    share = (at - layers[right - 1]) / (layers[right] - layers[right - 1])
+    return times[:, right - 1] * (1.0 - share) + times[:, right] * share
+
+
+def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
+    """Time per unit of depth in each step between layers: depths of the layers (L,), and draws (S, L - 1)."""
+    rows, depth = layers_of(posterior.record, sequence)
+    depths = np.unique(depth[rows])
+    pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
+    return depths, pace

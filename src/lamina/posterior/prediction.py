@@ -1,0 +1,309 @@
+"""The curve and its rate from draws of the inputs and parameters: one place that predicts, for all methods.
+
+Given one draw of (tau, theta) the curve is Gaussian, with trend coefficients integrated out, and so are the parts that
+it is the sum of; over the draws it is a mixture of Gaussians, whose mean, standard deviation and quantiles are computed
+exactly. O(N + M) a draw, compiled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .. import dense
+from ..engine.filter import log_likelihood_terms
+from ..engine.smoothing import readouts, simulate, smooth
+from ..engine.stack import FAST
+from ..engine.statespace import STATES, blocks_at
+from ..kernels import Kernel, Stationary
+from ..methods.draws import Draws
+from ..model.problem import Problem
+from ..model.rows import in_time_order
+from ..model.trend import at_times, draw, integrate
+from ..support.cpus import in_parts
+
+Array = np.ndarray
+
+#: Inputs of draws that are kept in single precision are turned into double about so many at once.
+NUMBERS_AT_ONCE = 5_000_000
+
+
+#: The parts that the curve is told in: one, with or without the trend, or each kernel of a sum and then the trend.
+Parts = Literal["whole", "without trend", "all"]
+
+
+class Readouts(NamedTuple):
+    """What is predicted at M sorted times: the value and the rate of each part of the curve, R = 2 x parts in all.
+
+    There is one row of times for all draws, or one for each: T of them.
+    """
+
+    edges: Array  #: where the state of each part begins: see ``markov.smoothing.readouts``
+    offset: Array  #: (R, T, M) with X: what the trend has in it is offset + X @ coefficients
+    X: Array  #: (R, T, M, q)
+
+
+def curves(
+    problem: Problem, draws: Draws, at: Array, trend: bool = True, sequence: Array | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """Mean and variance of f, then of f', at internal times, for each draw: four arrays (S, M).
+
+    at: (M,), or (S, M) where each draw has times of its own. Without ``trend``, of what is left of f when the trend is
+    taken out. sequence (M,): the number of a sequence, whose offset is added to f, or -1 for none. Where the curve has
+    no rate, f' is NaN.
+    """
+    mean, var = _predicted(problem, draws, at, "whole" if trend else "without trend", sequence)
+    return mean[:, 0], var[:, 0], mean[:, 1], var[:, 1]
+
+
+def components(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array]:
+    """Mean and variance of the parts of f (``component_names``), for each draw: two arrays (S, parts, 2, M).
+
+    The last axis but one holds the value and the rate, NaN where there is none.
+    """
+    mean, var = (one.reshape(len(one), -1, 2, one.shape[2]) for one in _predicted(problem, draws, at, "all"))
+    return mean, var
+
+
+def component_names(kernel: Kernel) -> list[str]:
+    """What the parts of the curve are called; the numbers are those of the kernels' parameters."""
+    names = [type(term).__name__ for term in kernel.terms if isinstance(term, Stationary)]
+    if len(names) > 1:
+        names = [f"{name}_{number}" for number, name in enumerate(names, start=1)]
+    return [*names, "trend"] if kernel.trend else names
+
+
+def sample(
+    problem: Problem, draws: Draws, at: Array, n: int, rng: np.random.Generator, parts: Parts = "whole"
+) -> Array:
+    """n joint draws of f and f' at internal times ``at``, (n, 2, M): one for each chosen draw of (tau, theta).
+
+    With all parts, of the value and rate of each, (n, R, M); the dense engine leaves the rates NaN.
+    """
+    again = n > len(draws.tau) or np.ptp(draws.weight) > 0.0
+    which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=again)
+    order = np.argsort(at, kind="stable")
+    read = _readouts(problem, at[None, order], parts)
+    out = np.full((n, len(read.offset), len(at)), np.nan)
+    if problem.kernel.is_markov:
+        step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+        for first in range(0, n, step):
+            some = which[first : first + step]
+            _sample_draws(
+                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
+                problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, some),
+                draws.tau[some].astype(float), draws.phi[some], at[order], read, rng, out[first : first + step],
+            )  # fmt: skip
+    else:
+        for d in np.unique(which):
+            kernel, y_sd = _dense_model(problem, draws, d)
+            data = (draws.tau[d].astype(float), problem.y, y_sd, at[order])
+            with_rates = parts == "whole" and kernel.stationary.differentiable
+            if with_rates:
+                mean, covariance = dense.predict_joint(kernel, *data)
+            else:
+                mean, covariance = dense.predict_parts(kernel, *data, _parts(kernel, parts))
+            chosen = which == d
+            drawn = mean + rng.standard_normal((chosen.sum(), len(mean))) @ _root(covariance).T
+            out[chosen, :: 1 if with_rates else 2] = drawn.reshape(chosen.sum(), -1, len(at))
+    return out[..., np.argsort(order, kind="stable")]
+
+
+def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
+    """Mean and variance of each regression coefficient (trend terms as laid out in ``Design``, offsets), for each draw:
+    two arrays (S, q). On the Markov engine only.
+    """
+    out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
+    for beside, tau, phi, first in _double_precision(problem, draws, slice(0, len(draws.tau))):
+        _coefficients(
+            problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
+            beside, tau, phi, out[:, first : first + len(tau)],
+        )  # fmt: skip
+    return out[0], out[1]
+
+
+def _parts(kernel: Kernel, parts: Parts) -> list[tuple[Stationary, bool]]:
+    """A stationary kernel for each part, and whether the trend belongs to it."""
+    curve = kernel.stationary
+    if curve is None or parts == "whole":
+        return [(curve or dense.NoCurve(), parts != "without trend")]
+    if parts == "without trend":
+        return [(curve, False)]
+    terms = [(term, False) for term in kernel.terms if isinstance(term, Stationary)]
+    return [*terms, (dense.NoCurve(), True)] if kernel.trend else terms
+
+
+def _readouts(problem: Problem, at: Array, parts: Parts) -> Readouts:
+    """For sorted times ``at`` (T, M)."""
+    kernel = problem.kernel
+    offset, X, offset_rate, X_rate = (
+        one.reshape(*at.shape, *one.shape[1:]) for one in at_times(kernel, problem.design, at.ravel())
+    )
+    share = [with_trend for _, with_trend in _parts(kernel, parts)]
+    sizes = [STATES[type(block)] for block in problem.blocks] if kernel.is_markov else []
+    return Readouts(
+        np.cumsum([0, *(sizes if parts == "all" else [sum(sizes)])]),
+        np.concatenate([with_trend * np.stack([offset, offset_rate]) for with_trend in share]),
+        np.concatenate([with_trend * np.stack([X, X_rate]) for with_trend in share]),
+    )
+
+
+def _predicted(
+    problem: Problem, draws: Draws, at: Array, parts: Parts, sequence: Array | None = None
+) -> tuple[Array, Array]:
+    """Mean and variance of the value and the rate of each part, for each draw: two arrays (S, R, M)."""
+    at = np.atleast_2d(at)
+    order = np.argsort(at, axis=1, kind="stable")
+    ordered = np.take_along_axis(at, order, axis=1)
+    read = _readouts(problem, ordered, parts)
+    if problem.offsets is not None and sequence is not None:  # offsets are the last coefficients
+        known = len(problem.rows.gaps)
+        read.X[0, ..., -known:] = sequence[order][..., None] == np.arange(known)
+    # What comes next needs all draws of a point together.
+    mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
+    if problem.kernel.is_markov:
+
+        def one_part(part: slice) -> None:
+            for beside, *some in _double_precision(problem, draws, part):
+                _predict_draws(
+                    problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
+                    problem.factors, problem.rows, problem.design.prior, beside,
+                    *some, ordered, order, read, mean, var,
+                )  # fmt: skip
+
+        in_parts(len(draws.tau), one_part)
+    else:
+        taus = draws.tau.astype(float, copy=False)
+        for k in range(len(taus)):
+            kernel, y_sd = _dense_model(problem, draws, k)
+            own = k if len(at) > 1 else 0
+            mean[:, order[own], k], var[:, order[own], k] = dense.predict_pointwise(
+                kernel, taus[k], problem.y, y_sd, ordered[own], _parts(kernel, parts)
+            )
+    return np.moveaxis(mean, 2, 0), np.moveaxis(var, 2, 0)
+
+
+def _double_precision(problem: Problem, draws: Draws, part: slice) -> Iterator[tuple[Any, Array, Array, int]]:
+    """The draws of a part, as many at once as leave room for others.
+
+    What is to be done to their data (``_beside``), tau, phi and the number of the first.
+    """
+    step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+    for first in range(part.start, part.stop, step):
+        some = slice(first, min(first + step, part.stop))
+        yield _beside(problem, draws, some), draws.tau[some].astype(float, copy=False), draws.phi[some], first
+
+
+def _beside(problem: Problem, draws: Draws, which: Array | slice) -> tuple[Array, Array, Array]:
+    """What is to be done to the data of these draws: variance to be added (N,), shift of y and factor of its variance.
+
+    The last two have a row for each draw, or none.
+    """
+    n = len(problem.rows.t)
+    extra = np.zeros(n) if draws.extra_var is None else draws.extra_var
+    if draws.shift is None or draws.factor is None:
+        return extra, np.empty((0, n)), np.empty((0, n))
+    return extra, draws.shift[which], draws.factor[which]
+
+
+def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
+    kernel = problem.kernel.with_theta(draws.phi[k, : problem.n_kernel])
+    y_var = problem.y_var(math.exp(draws.phi[k, -1]))
+    return kernel, np.sqrt(y_var if draws.extra_var is None else y_var + draws.extra_var)
+
+
+def _root(covariance: Array) -> Array:
+    """R with R R' = covariance, which may be singular, and in rounding a little more than that."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+@njit(**FAST)
+def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
+    """Draw s in merged time order: times, data columns and variances."""
+    extra_var, shift, factor = beside
+    order = np.argsort(tau)
+    in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
+    for p in range(len(order)):
+        r = order[p]
+        y_var[p] += extra_var[r]
+        if len(shift) > 0:
+            Z[p, 0] += shift[s, r] - rows.shift[r]
+            y_var[p] *= factor[s, r] / rows.factor[r]
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _predict_draws(
+    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, first, at, order, read, mean, var
+):
+    """mean and var (R, M, S) of what is read out for draws taus and phis, the first of which is number ``first``.
+
+    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` says where each belongs in the output.
+    """
+    N, M, C, R = taus.shape[1], at.shape[1], len(columns), len(read.offset)
+    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
+    H, means, variances = np.empty((R, len(dims))), np.empty((M, R, C)), np.empty((M, R))
+    for s in range(len(taus)):
+        own = first + s if len(at) > 1 else 0
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
+        there = blocks_at(blocks, factors, phis[s], 0)
+        readouts(there, dims, read.edges, H)
+        E = smooth(there, dims, columns, both, time, Z, y_var, at[own], H, means, variances)
+        _, root, whitened = integrate(E + trend_prior)
+        for j in range(M):
+            for r in range(R):
+                m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
+                for a in range(C - 1):
+                    spread = 0.0
+                    for b in range(C - 1):
+                        spread += root[a, b] * (read.X[r, own, j, b] - means[j, r, b + 1])
+                    m += spread * whitened[a]
+                    v += spread * spread
+                mean[r, order[own, j], first + s] = m
+                var[r, order[own, j], first + s] = v
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _coefficients(blocks, dims, columns, factors, rows, trend_prior, beside, taus, phis, out):
+    """out (2, S, q): mean and variance of the coefficients for each draw."""
+    N, C = taus.shape[1], len(columns)
+    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
+    for s in range(len(taus)):
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
+        _, E = log_likelihood_terms(blocks_at(blocks, factors, phis[s], 0), dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        for i in range(C - 1):
+            mean, var = 0.0, 0.0
+            for k in range(C - 1):
+                mean += root[k, i] * whitened[k]
+                var += root[k, i] * root[k, i]
+            out[0, s, i], out[1, s, i] = mean, var
+
+
+@njit(nogil=True, cache=True, **FAST)
+def _sample_draws(blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, read, rng, out):
+    """One joint draw (R, M) of what is read out for each draw of (tau, phi), trend coefficients drawn as well."""
+    N, M, C, R = taus.shape[1], len(at), len(columns), len(read.offset)
+    time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
+    H, beta = np.empty((R, len(dims))), np.empty(C - 1)
+    for s in range(len(taus)):
+        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
+        there = blocks_at(blocks, factors, phis[s], 0)
+        readouts(there, dims, read.edges, H)
+        _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
+        _, root, whitened = integrate(E + trend_prior)
+        draw(root, whitened, rng, beta)
+        for p in range(N):
+            z[p] = Z[p, 0]
+            for c in range(C - 1):
+                z[p] -= beta[c] * Z[p, c + 1]
+        simulate(there, dims, both, time, z, y_var, at, H, rng, out[s : s + 1])
+        for r in range(R):
+            for j in range(M):
+                out[s, r, j] += read.offset[r, 0, j]
+                for c in range(C - 1):
+                    out[s, r, j] += beta[c] * read.X[r, 0, j, c]

@@ -1,0 +1,83 @@
+"""How the measurements sit about the curve, and whether each could have been foretold from all the others.
+
+Given one draw of (tau, theta), f(tau_i) has posterior mean m and variance V. Taking row i away leaves a normal with
+
+    1/V' = 1/V - 1/s²,    m' = V' (m/V - y_i/s²),
+
+s² being the variance of y_i (Rasmussen & Williams 2006, section 5.4.2), so that y_i is foretold as N(m', V' + s²). The
+draws were made with y_i; what it said to them is taken out by weighting each with 1 / N(y_i; m', V' + s²), weights
+being cut at sqrt(S) times their mean (Ionides 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..methods.draws import Draws, affordable
+from .prediction import curves
+from .shown import evenly
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+#: Draws that are used: at most, at least, and in between so many that draws times rows stay below the third number.
+MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
+
+
+def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
+    """Residuals of the rows (default: all) that have a measured value, not a limit, one line each.
+
+    Columns: at (posterior mean of the input), y, fitted (mean of the curve at the row's own input), residual = y -
+    fitted, scaled = residual / sd of y, and foretold = the probability that a value foretold from all other rows is
+    below y: evenly spread over 0 to 1 if the model is right.
+    """
+    import pandas as pd
+
+    record, problem = posterior.record, posterior.problem
+    rows = np.arange(len(record)) if rows is None else rows
+    rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
+    draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]
+    m, V, _, _ = curves(problem, draws, draws.tau[:, layer], sequence=problem.rows.sequence[layer])
+    s_var = np.exp(2.0 * draws.phi[:, -1:]) * record.y_sd[rows] ** 2
+    if draws.extra_var is not None:
+        s_var += draws.extra_var[layer]
+    if draws.factor is not None:
+        s_var *= draws.factor[:, layer]
+    y, fitted = record.y[rows], draws.weight @ m
+    columns = {
+        "at": posterior.input_means[rows],
+        "y": y,
+        "fitted": fitted,
+        "residual": y - fitted,
+        "scaled": (y - fitted) / np.sqrt(draws.weight @ s_var),
+        "foretold": _foretold(y, m, V, s_var, draws.weight),
+    }
+    return pd.DataFrame(columns, index=pd.Index(rows, name="row"))
+
+
+def _some(draws: Draws, n: int) -> Draws:
+    some = draws.taken(evenly(len(draws.tau), affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)))
+    return replace(some, tau=some.tau.astype(float))
+
+
+def _foretold(y: Array, m: Array, V: Array, s_var: Array, weight: Array) -> Array:
+    """P(value foretold without the row < y), shape (R,), from arrays (S, R)."""
+    from scipy.special import ndtr
+
+    # A row that alone knows the curve there leaves nothing behind: its precision may round to zero or below.
+    precision = np.maximum(1.0 / V - 1.0 / s_var, 1e-12 / s_var)
+    mean = (m / V - y / s_var) / precision
+    var = 1.0 / precision + s_var
+    u = (y - mean) / np.sqrt(var)
+    log_ratio = 0.5 * (np.log(var) + u * u)
+    ratio = np.exp(log_ratio - log_ratio.max(axis=0))
+    ratio = np.minimum(ratio, math.sqrt(len(ratio)) * (weight @ ratio)) * weight[:, None]
+    return (ratio * ndtr(u)).sum(axis=0) / ratio.sum(axis=0)

@@ -1,0 +1,164 @@
+"""What of a record is drawn: which rows, as which boxes, in which groups, and how far their inputs moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..kernels import Linear, Stationary
+from ..record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .posterior import Posterior
+
+Array = np.ndarray
+
+#: With more sequences than this, colours could not be told apart.
+MOST_GROUPS = 5
+#: A box is drawn at least this wide, as a part of the span of time, so that exact rows can be seen.
+LEAST_WIDTH = 0.003
+#: Beyond the outermost box, as a part of the span, so that its edge does not lie on the frame.
+MARGIN = 0.005
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are drawn alike."""
+
+    name: str
+    rows: Array  #: positions in the record
+
+
+def has_rate(posterior: Posterior) -> bool:
+    """Whether the curve is differentiable."""
+    curve = posterior.problem.kernel.stationary
+    return curve is None or curve.differentiable
+
+
+def has_trend(posterior: Posterior) -> bool:
+    """Whether there is a linear trend below the curve."""
+    return any(isinstance(term, Linear) for term in posterior.problem.kernel.terms)
+
+
+def has_parts(posterior: Posterior) -> bool:
+    """Whether the curve has parts to be told apart: several kernels, or a linear trend."""
+    curves = [term for term in posterior.problem.kernel.terms if isinstance(term, Stationary)]
+    return len(curves) > 1 or has_trend(posterior)
+
+
+def evenly(n: int, most: int) -> Array:
+    """At most ``most`` of the positions 0 to n - 1, evenly taken, the first and the last among them."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+
+
+def thinning(drawn: int, n: int) -> str:
+    """A note that not all rows are drawn; empty where they are."""
+    return "" if drawn >= n else f"{drawn:,} of {n:,} rows drawn, evenly taken"
+
+
+def drawn_rows(record: Record, most: int) -> Array:
+    """At most so many of the rows that have a value, evenly taken."""
+    measured = np.flatnonzero(record.measured)
+    return measured[evenly(len(measured), most)]
+
+
+def groups(record: Record, rows: Array) -> list[Group]:
+    """The rows by sequence, limits by themselves; those in no sequence by whether their input is exact."""
+    limit = np.zeros(len(rows), dtype=int) if record.limit is None else record.limit[rows]
+    kinds = [(1, "limits, curve above"), (-1, "limits, curve below")]
+    apart = [Group(name, rows[limit == kind]) for kind, name in kinds if (limit == kind).any()]
+    rows = rows[limit == 0]
+    exact = record.exact[rows]
+    if record.sequence is None:
+        names = np.where(exact, "exact times", "measured") if exact.any() else np.full(len(rows), "measured")
+    else:
+        known = [name for name, _ in record.sequences]
+        one = len(known) > MOST_GROUPS
+        said = {name: f"{len(known)} sequences" if one else str(name) for name in known}
+        loose = np.where(exact, "exact times", "no known order")
+        names = np.array([said.get(record.sequence[row], loose[k]) for k, row in enumerate(rows)], dtype=object)
+    return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)] + apart
+
+
+class Boxes(NamedTuple):
+    """Where rows are drawn, each (N,): a point, and two standard deviations about it.
+
+    Rows without a date are drawn where they were found, and values less the offset of their core.
+    """
+
+    t: Array
+    y: Array
+    left: Array
+    right: Array
+    low: Array
+    high: Array
+
+
+def boxes(posterior: Posterior) -> Boxes:
+    """Of all rows of a record."""
+    record, (t, t_sd) = posterior.record, _placed(posterior)
+    y, width, height = record.y - _offsets(posterior), _width(t, t_sd), 2.0 * record.y_sd
+    return Boxes(t, y, t - width, t + width, y - height, y + height)
+
+
+def _width(t: Array, t_sd: Array) -> Array:
+    return np.maximum(2.0 * t_sd, 0.5 * LEAST_WIDTH * (np.ptp(t) or 1.0))
+
+
+def _offsets(posterior: Posterior) -> Array:
+    """The mean offset of the core of each row, shape (N,)."""
+    record, found = posterior.record, np.zeros(len(posterior.record))
+    if posterior.problem.offsets is not None:
+        for (_, rows), offset in zip(record.sequences, posterior.offsets()["mean"], strict=True):
+            found[rows] = offset
+    return found
+
+
+def size_of(posterior: Posterior) -> str:
+    """What the boxes are, in words."""
+    return "± 2 sd" if posterior.problem.offsets is None else "± 2 sd, less its offset"
+
+
+def _placed(posterior: Posterior) -> tuple[Array, Array]:
+    """t and t_sd of each row, shape (N,); of rows without a date, where they were found."""
+    record = posterior.record
+    if record.dated.all():
+        return record.t, record.t_sd
+    found = moved(posterior, np.arange(len(record)))
+    return np.where(record.dated, record.t, found["mean"]), np.where(record.dated, record.t_sd, found["sd"])
+
+
+def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
+    """The ends of the axis of time: the curve and all boxes are between them.
+
+    The box of a row that is dated no better than to the whole length of the record would squeeze all others into a
+    line; of such a row the date is between the ends, and the box is cut.
+    """
+    middle, t_sd = _placed(posterior)
+    left, right = middle - _width(middle, t_sd), middle + _width(middle, t_sd)
+    low, high = float(min(np.min(at), middle.min())), float(max(np.max(at), middle.max()))
+    dated = right - left <= 2.0 * (high - low)
+    low, high = float(min(low, left[dated].min(initial=low))), float(max(high, right[dated].max(initial=high)))
+    room = MARGIN * (high - low)
+    return low - room, high + room
+
+
+def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
+    """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd.
+
+    The last is NaN for exact inputs; t, t_sd, shift and kept are NaN for rows without a date.
+    """
+    import pandas as pd
+
+    record = posterior.record
+    _, mean, sd = posterior.input_moments(rows)
+    if posterior.as_measured:
+        sd = record.t_sd[rows]
+    t, t_sd = record.t[rows], np.where(record.dated, record.t_sd, np.nan)[rows]
+    kept = np.divide(sd, t_sd, out=np.full(len(rows), np.nan), where=t_sd > 0.0)
+    columns = {"t": t, "t_sd": t_sd, "mean": mean, "sd": sd, "shift": mean - t, "kept": kept}
+    return pd.DataFrame(columns, index=pd.Index(rows, name="row"))

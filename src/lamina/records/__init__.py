@@ -1,0 +1,1 @@
+"""What is made of a record: ties merged, layers added, the names and the direction of its axes."""

@@ -1,0 +1,91 @@
+"""Layers without date or value, which carry an age-depth model between dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import RecordError
+from ..record import Record
+
+Array = np.ndarray
+
+#: A core is cut into about so many steps, and no dated layers are further apart than one step.
+STEPS = 60
+
+
+class _Place(NamedTuple):
+    """A row of a record with layers."""
+
+    along: float  #: way along its sequence
+    row: int  #: of the record before, or -1
+    hiatus: bool  #: and
+    least: float  #: of the gap after it
+
+
+def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> Record:
+    """The record with layers of neither date nor value added, at even depths between its own, in each sequence.
+
+    They carry the pace of accumulation from date to date. hiatus: depths of those hiatuses that the record has; others
+    follow the row that they are told of. Raises RecordError without depths.
+    """
+    if record.depth is None:
+        raise RecordError("an age-depth model needs depths: give the record a depth for each row.")
+    depth, old, new_depth, names = record.depth, [], [], []
+    flags, least = [], []
+    for name, rows in record.sequences:
+        way = np.sign(depth[rows[-1]] - depth[rows[0]])
+        places = _places(record, rows, steps, [way * (one - depth[rows[0]]) for one in hiatus])
+        old += [place.row for place in places]
+        new_depth += [depth[rows[0]] + way * place.along for place in places]
+        names += [name] * len(places)
+        flags += [place.hiatus for place in places]
+        least += [place.least for place in places]
+    loose = record.unordered.tolist()
+    return _laid_out(
+        record,
+        np.array(old + loose),
+        depth=np.array([*new_depth, *depth[loose]]),
+        sequence=None if record.sequence is None else [*names, *[None] * len(loose)],
+        hiatus=None if record.hiatus is None else np.array([*flags, *[False] * len(loose)]),
+        least_gap=None if record.least_gap is None else np.array([*least, *[0.0] * len(loose)]),
+    )
+
+
+def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> list[_Place]:
+    """The rows of one sequence, and the new ones between them."""
+    depth = record.depth if record.depth is not None else np.zeros(len(record))
+    along = np.abs(depth[rows] - depth[rows[0]])
+    step = float(np.ptp(along)) / steps
+    found: list[_Place] = []
+    for k, row in enumerate(rows):
+        here, then = along[k], along[k + 1] if k + 1 < len(rows) else along[k]
+        flag = bool(record.hiatus[row]) if record.hiatus is not None else False
+        least = float(record.least_gap[row]) if record.least_gap is not None else 0.0
+        between = then - here > 1.5 * step > 0.0
+        inside = np.linspace(here, then, round((then - here) / step) + 1)[1:-1] if between else np.empty(0)
+        known = [one for one in hiatus if flag and here < one < then][:1]
+        edges = np.unique([here, *inside, *known])
+        at = known[0] if known else here  # where the hiatus is
+        # The least gap is shared by the steps that it is made of.
+        share = np.diff([*edges, then]) / (then - here) if then > here else np.ones(len(edges))
+        for n, one in enumerate(edges):
+            found.append(_Place(float(one), int(row) if n == 0 else -1, flag and one == at, least * float(share[n])))
+    return found
+
+
+def _laid_out(record: Record, old: Array, **changes: Any) -> Record:
+    """A record with the rows ``old`` of another, new ones where that is -1."""
+    new = old < 0
+    for name, missing in {"t": np.nan, "t_sd": np.inf, "y": np.nan, "y_sd": np.inf}.items():
+        changes[name] = np.where(new, missing, getattr(record, name)[old])
+    for name in "label", "dates", "tie":
+        values = getattr(record, name)
+        if values is not None:
+            changes[name] = [None if row < 0 else values[row] for row in old]
+    if record.limit is not None:
+        changes["limit"] = np.where(new, 0, record.limit[old])
+    return replace(record, **changes)

@@ -1,0 +1,174 @@
+"""Layers: rows that share one true input are merged into one before a fit, and told apart again after it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..dates import Date, Tabulated
+from ..errors import MethodError, OrderError, RecordError, name_rows
+from ..record import Record
+
+Array = np.ndarray
+
+#: Dates are multiplied on a grid that reaches so many standard deviations out, with so many entries for the sharpest.
+REACH, ENTRIES_PER_SD, MOST_ENTRIES = 8.0, 50, 20_000
+
+
+def merge_ties(record: Record) -> tuple[Record, Array]:
+    """The record with one row for each layer, and the layer (N,) of each row of the record as it was.
+
+    The dates of a layer are multiplied, and so are its measured values: both exact. Raises OrderError where a tie
+    contradicts the order, RecordError where its rows cannot be merged.
+    """
+    layer = np.arange(len(record))
+    if record.tie is None:
+        return record, layer
+    tied: dict[Hashable, list[int]] = {}
+    for i, name in enumerate(record.tie):
+        if name is not None:
+            tied.setdefault(name, []).append(i)
+    columns = {name: getattr(record, name).copy() for name in ("t", "t_sd", "y", "y_sd")}
+    dates = list(record.dates or [None] * len(record))
+    keep, last = np.ones(len(record), dtype=bool), np.arange(len(record))
+    for name, rows in tied.items():
+        if len(rows) == 1:
+            continue
+        _check_place(record, name, rows)
+        first = rows[0]
+        columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, name, rows)
+        columns["y"][first], columns["y_sd"][first] = _one_value(record, name, np.array(rows))
+        keep[rows[1:]], layer[rows[1:]], last[first] = False, first, rows[-1]
+    changes: dict[str, Any] = {name: values[keep] for name, values in columns.items()}
+    # What lies within a layer is no gap: a hiatus or a least gap counts after its last row.
+    for name, at in {
+        "label": keep,
+        "sequence": keep,
+        "depth": keep,
+        "hiatus": last[keep],
+        "least_gap": last[keep],
+    }.items():
+        values = getattr(record, name)
+        if values is not None:
+            changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
+    if record.limit is not None:
+        changes["limit"] = np.array([record.limit[layer == first].sum() for first in np.flatnonzero(keep)])
+    if record.dates is not None or any(date is not None for date in dates):
+        changes["dates"] = [date for date, kept in zip(dates, keep, strict=True) if kept]
+    return replace(record, tie=None, **changes), (np.cumsum(keep) - 1)[layer]
+
+
+def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
+    """The record with its rows the other way round, and the new ``layer``, where all sequences go down the core.
+
+    Memory carries the pace of a gap on to the next row. In a core it comes from below.
+    """
+    depth, n = record.depth, len(record)
+    long = [rows for _, rows in record.sequences if len(rows) > 1]
+    if depth is None or not all(depth[rows[-1]] > depth[rows[0]] for rows in long):
+        return record, layer
+    changes: dict[str, Any] = {"order": "decreasing" if record.order == "increasing" else "increasing"}
+    for name in ("t", "t_sd", "y", "y_sd", "depth", "limit", "sequence", "label", "dates"):
+        values = getattr(record, name)
+        changes[name] = None if values is None else values[::-1]
+    for name in ("hiatus", "least_gap"):  # told of the row before a gap
+        values = getattr(record, name)
+        if values is not None:
+            turned = np.zeros_like(values)
+            for _, rows in record.sequences:
+                turned[rows[1:]] = values[rows[:-1]]
+            changes[name] = turned[::-1]
+    return replace(record, **changes), n - 1 - layer
+
+
+def _check_place(record: Record, name: Hashable, rows: list[int]) -> None:
+    """Tied rows must be next to each other in one sequence, or have no order at all."""
+    for _, members in record.sequences:
+        place = np.flatnonzero(np.isin(members, rows))
+        if len(place) == 0:
+            continue
+        if len(place) < len(rows):
+            raise RecordError(
+                f"{name_rows(rows)} are tied ({name!r}) but belong to different sequences. Tie rows of one sequence "
+                "only; a horizon that several cores share can be given to each of them with its own date."
+            )
+        between = np.setdiff1d(members[place[0] : place[-1]], rows)
+        if len(between):
+            raise OrderError(
+                f"{name_rows(rows)} are tied ({name!r}), but {name_rows(between)} lies between them in the same "
+                "sequence and would have to be older and younger at once. Correct the tie or the order."
+            )
+
+
+def _one_date(record: Record, name: Hashable, rows: list[int]) -> tuple[float, float, Date | None]:
+    """t, t_sd and the date of a layer: the product of the dates of its rows."""
+    exact = [i for i in rows if record.exact[i]]
+    if exact:
+        if len({record.t[i] for i in exact}) > 1:
+            raise OrderError(
+                f"{name_rows(exact)} are tied ({name!r}), but their exact inputs (t_sd = 0) differ. "
+                "Correct t or the tie."
+            )
+        return float(record.t[exact[0]]), 0.0, None
+    dated = [i for i in rows if record.dated[i]]
+    if not dated:
+        return np.nan, np.inf, None
+    special = {i: date for i, date in enumerate(record.dates or ()) if date is not None and i in dated}
+    t, sd = record.t[dated], record.t_sd[dated]
+    if not special:
+        precision = sd**-2.0
+        return float(precision @ t / precision.sum()), float(precision.sum() ** -0.5), None
+    if len(dated) == 1:
+        return float(t[0]), float(sd[0]), special[dated[0]]
+    first, last = np.min(t - REACH * sd), np.max(t + REACH * sd)
+    step = max(sd.min() / ENTRIES_PER_SD, (last - first) / MOST_ENTRIES)
+    grid = np.arange(first, last + step, step)
+    log_density = np.zeros(len(grid))
+    for i in dated:
+        gaussian = -0.5 * ((grid - record.t[i]) / record.t_sd[i]) ** 2
+        log_density += special[i].log_density(grid) if i in special else gaussian
+    if not np.isfinite(log_density).any():
+        raise OrderError(
+            f"{name_rows(rows)} are tied ({name!r}), but their dates have no time in common. Correct the tie."
+        )
+    product = Tabulated(grid, np.exp(log_density - log_density.max()))
+    return product.mean, product.sd, product
+
+
+def _one_value(record: Record, name: Hashable, rows: Array) -> tuple[float, float]:
+    """y and y_sd of a layer."""
+    measured = rows[record.measured[rows]]
+    if len(measured) == 0:
+        return np.nan, np.inf
+    if record.limit is not None and record.limit[rows].any() and len(measured) > 1:
+        raise RecordError(
+            f"{name_rows(rows)} are tied ({name!r}) and one of them is a limit, which cannot be merged with other "
+            "values. Leave the tie out, or the limit."
+        )
+    precision = record.y_sd[measured] ** -2.0
+    return float(precision @ record.y[measured] / precision.sum()), float(precision.sum() ** -0.5)
+
+
+def check_single_dates(record: Record, layer: Array) -> None:
+    """Raise MethodError where a layer has several dates, one of them Gaussian: merged, they have no common scale."""
+    uncertain = record.dated & ~record.exact
+    counts = np.bincount(layer[uncertain], minlength=layer.max() + 1)
+    several = np.flatnonzero(uncertain & (counts[layer] > 1))
+    if several.size:
+        raise MethodError(
+            f'estimate="t_scale" needs dates one by one, but those of {name_rows(several)} are tied and merged. '
+            "Leave the tie out."
+        )
+
+
+def check_single_values(record: Record, layer: Array, what: str) -> None:
+    """Raise MethodError where a layer has several values: merged, they no longer tell how much they differ."""
+    counts = np.bincount(layer[record.measured], minlength=layer.max() + 1)
+    several = np.flatnonzero(record.measured & (counts[layer] > 1))
+    if several.size:
+        raise MethodError(
+            f"{what} needs values one by one, but those of {name_rows(several)} are tied and merged. Leave the tie out."
+        )

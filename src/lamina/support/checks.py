@@ -1,0 +1,113 @@
+"""Columns as users hand them in (lists, arrays, pandas Series), turned into numbers or labels, or refused."""
+
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RecordError, name_rows
+
+Labels = tuple[Hashable | None, ...]
+
+_KINDS = {"b": "booleans", "c": "complex numbers", "M": "dates", "m": "time differences"}
+_NUMBERS_ONLY = "Correct or convert the values first (dates, for example, to decimal years)."
+
+
+def numbers(
+    name: str, values: Any, broadcast_to: int | None = None, gaps: NDArray[np.bool_] | bool = False
+) -> NDArray[np.float64]:
+    """A new contiguous float64 array of shape (N,). One number is repeated if `broadcast_to` is given.
+
+    Raises RecordError, which calls the column `name`, for anything but finite real numbers in one dimension. Where
+    `gaps` is true, a number may be missing or infinite.
+    """
+    raw = _as_array(values)
+    if raw.ndim == 0 and broadcast_to is not None:
+        raw = np.full(broadcast_to, raw[()])
+    if raw.ndim != 1:
+        got = "a single value" if raw.ndim == 0 else f"shape {raw.shape}"
+        raise RecordError(f"{name} must have one dimension, one number per row; got {got}. Pass a column.")
+    if raw.dtype.kind in _KINDS:
+        raise RecordError(f"{name} must hold real numbers, got {_KINDS[raw.dtype.kind]}. {_NUMBERS_ONLY}")
+    if raw.dtype.kind not in "fiu":
+        raw = _from_objects(name, raw.astype(object))
+    column = np.array(raw, dtype=np.float64, order="C")
+    bad = np.flatnonzero(~(np.isfinite(column) | gaps))
+    if bad.size:
+        raise RecordError(
+            f"{name} is missing, NaN or infinite in {name_rows(bad)}. Fill in the value or leave the row out."
+        )
+    return column
+
+
+def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
+    """One hashable label per row as Python objects, None for each that is missing; None if there are none."""
+    if values is None:
+        return None
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise RecordError(
+            f"{name} must hold one label per row, got the single value {values!r}. Pass a list of {n} labels."
+        )
+    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
+    check_length(name, len(entries), n)
+    bad = [i for i, entry in enumerate(entries) if not isinstance(entry, Hashable)]
+    if bad:
+        raise RecordError(
+            f"{name} must hold labels such as text or whole numbers, which {name_rows(bad)} "
+            f"{_do_not(bad)}: row {bad[0]} is {entries[bad[0]]!r}. Pass one label per row."
+        )
+    return tuple(None if _is_missing(entry) or _is_blank(entry) else entry for entry in entries)
+
+
+def check_length(name: str, got: int, n: int) -> None:
+    """Raise RecordError unless column `name` has one value for each of the n rows of t."""
+    if got != n:
+        raise RecordError(f"{name} has {got} values, but t has {n}. Give every field one value per row.")
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(object))
+    # NumPy would make text of [1, "a"] and 1.0 of [True, 1.5]; as objects the entries stay what they are.
+    return np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
+
+
+def _from_objects(name: str, entries: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Numbers from Python objects; missing ones become NaN. Text is never parsed, whatever it says."""
+    column = np.full(entries.size, np.nan)
+    bad = []
+    for i, entry in enumerate(entries):
+        # Not isinstance: a bool is an int, but True is no measurement.
+        if issubclass(type(entry), Real | Decimal) and type(entry) is not bool:
+            column[i] = entry
+        elif not _is_missing(entry):
+            bad.append(i)
+    if bad:
+        entry = entries[bad[0]]
+        kind = "text" if isinstance(entry, str | bytes) else type(entry).__name__
+        raise RecordError(
+            f"{name} must hold real numbers, which {name_rows(bad)} {_do_not(bad)}: "
+            f"row {bad[0]} is the {kind} {entry!r}. {_NUMBERS_ONLY}"
+        )
+    return column
+
+
+def _do_not(rows: list[int]) -> str:
+    return "does not" if len(rows) == 1 else "do not"
+
+
+def _is_missing(entry: Any) -> bool:
+    """None, NaN, NaT or pandas.NA, told without importing pandas."""
+    try:
+        return entry is None or bool(entry != entry)  # NaN and NaT differ from themselves
+    except TypeError:
+        return True  # pandas.NA: a comparison with it has no truth value
+    except ValueError:
+        return False  # an array: it has many
+
+
+def _is_blank(entry: Any) -> bool:
+    return isinstance(entry, str) and not entry.strip()

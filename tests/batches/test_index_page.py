@@ -1,0 +1,50 @@
+"""The page of a batch: its little pictures."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lamina.batches.index_page import HEIGHT, WIDTH, Entry, render
+
+ROW = {"name": "north", "folder": "north", "rows": 3, "state": "converged", "conflicts": 0, "error": ""}
+
+
+def page(at, y=(0.0, 1.0, 2.0)):
+    at = np.array(at, dtype=float)
+    curve = pd.DataFrame({"at": at, "mean": at, "q2.5": at - 1.0, "q97.5": at + 1.0})
+    inputs = pd.DataFrame({"mean": [0.0, 1.0, 2.0], "y": y})
+    return render([Entry(ROW | {"time_runs": "forward"}, curve, inputs)])
+
+
+def mean_line(text):
+    [points] = re.findall(r'class="mean" points="(.*?)"', text)
+    return [tuple(map(float, point.split(","))) for point in points.split()]
+
+
+def test_rows_without_a_value_have_no_place_in_the_picture():
+    found = page([0.0, 1.0, 2.0], y=[0.0, np.nan, 2.0])
+    assert found.count("<circle") == 2
+    assert "nan" not in found
+
+
+def test_a_record_without_any_value_shows_its_curve():
+    found = page([0.0, 1.0, 2.0], y=[np.nan] * 3)
+    assert "<circle" not in found
+    assert "nan" not in found
+    assert len(mean_line(found)) == 3
+
+
+def test_times_in_any_order_make_one_line():
+    assert page([2.0, 0.0, 1.0]) == page([0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("at", [[1.0], [0.9, 1.1], [-5.0, 9.0]])
+def test_curve_and_rows_are_inside_the_picture_whatever_times_are_asked_for(at):
+    found = page(at)
+    circles = [tuple(map(float, pair)) for pair in re.findall(r'cx="(.*?)" cy="(.*?)"', found)]
+    assert len(circles) == 3
+    for across, up in circles + mean_line(found):
+        assert 0.0 <= across <= WIDTH
+        assert 0.0 <= up <= HEIGHT

@@ -1,0 +1,200 @@
+"""Radiocarbon dates: iosacal's calibration, the formula itself, time scales, reservoir offsets, refusal of bad ages."""
+
+import json
+import math
+import subprocess
+import sys
+
+import iosacal
+import numpy as np
+import pytest
+from scipy import stats
+
+from lamina.dates import MOST, Tabulated
+from lamina.dates.radiocarbon import CURVES, Radiocarbon, load_curve
+from lamina.errors import MissingExtraError, RecordError
+
+#: Ages with a single peak, with several, on the plateaus around 2450, 4100 and 10000 years, and near the present.
+AGES = [
+    *((150, 20), (700, 30), (935, 28), (1200, 25), (2450, 30), (2480, 40), (4100, 35), (8000, 50)),
+    *((10000, 60), (10350, 50), (20000, 100), (30000, 250)),
+]
+
+# iosacal does not close the files of its curves.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def years_inside(interval):
+    first, last = interval
+    return math.ceil(last) - math.floor(first) - 1
+
+
+@pytest.mark.parametrize(
+    ("curve", "age", "age_sd"),
+    [
+        (curve, age, age_sd)
+        for curve in ("IntCal20", "SHCal20", "Marine20")
+        for age, age_sd in AGES
+        if age > 600 or curve != "Marine20"
+    ],
+)
+def test_calibration_is_that_of_iosacal(curve, age, age_sd):
+    date = Radiocarbon(age, age_sd, curve, student=False)
+    # iosacal leaves out years whose curve is further than cutoff laboratory errors from the age. At its default of 5
+    # that cuts off part of the density where the error of the curve is large, as that of Marine20 always is.
+    expected = iosacal.R(age, age_sd, "").calibrate(curve.lower(), cutoff=15)
+    for mass, name in (0.682, 68), (0.954, 95):
+        theirs = sorted((interval.to_year, interval.from_year) for interval in expected.intervals[name])
+        # An interval that holds a single year is left out by iosacal.
+        ours = [interval for interval in date.hdi(mass) if years_inside(interval) > 1]
+        assert len(ours) == len(theirs)
+        np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1.0)
+    years, p = np.asarray(expected).T
+    assert date.mean == pytest.approx(np.average(years, weights=p), abs=1.0)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_curves_are_those_of_iosacal(curve):
+    year, age, sd = np.asarray(iosacal.core.CalibrationCurve(curve.lower()))[::-1].T
+    ours = load_curve(curve)
+    np.testing.assert_array_equal(ours.year, year)
+    np.testing.assert_allclose(ours.age, age)
+    np.testing.assert_allclose(ours.sd, sd)
+    assert load_curve(curve) is ours
+
+
+def test_the_density_is_the_likelihood_of_the_age():
+    curve = load_curve("Marine20")
+    years = np.array([1500, 1800, 1901, 2000, 2400])
+    mean, sd = curve.age[years], np.sqrt(40.0**2 + 30.0**2 + curve.sd[years] ** 2)
+    given = {"age": 2400, "age_sd": 40, "curve": "Marine20", "delta_r": 150, "delta_r_sd": 30}
+    expected = {
+        False: stats.norm.logpdf(2250.0, mean, sd),
+        True: stats.t.logpdf(2250.0, 6.0, mean, sd * math.sqrt(4.0 / 3.0)),
+    }
+    for student, truth in expected.items():
+        found = Radiocarbon(**given, student=student).log_density(years)
+        np.testing.assert_allclose(np.diff(found), np.diff(truth), rtol=1e-9)
+
+
+def test_a_student_of_many_degrees_of_freedom_is_plain_calibration():
+    plain = Radiocarbon(2450, 30, student=False)
+    student = Radiocarbon(2450, 30, a=1e6, b=1e6)
+    years = np.arange(2300.0, 2800.0)
+    np.testing.assert_allclose(student.log_density(years), plain.log_density(years), atol=1e-3)
+
+
+def test_a_student_lets_an_age_be_an_outlier():
+    plain, student = (Radiocarbon(5000, 30, student=student) for student in (False, True))
+    assert student.log_density(7000.0) > plain.log_density(7000.0) + 100.0
+    assert student.sd > plain.sd
+
+
+def test_the_common_era_is_before_present_turned_round():
+    bp, ce = (Radiocarbon(1200, 30, scale=scale) for scale in ("BP", "CE"))
+    assert ce.mean == pytest.approx(1950.0 - bp.mean)
+    assert ce.sd == pytest.approx(bp.sd)
+    years = np.arange(-500.0, 4000.0, 7.5)
+    np.testing.assert_allclose(ce.log_density(1950.0 - years), bp.log_density(years))
+    turned = [(1950.0 - last, 1950.0 - first) for first, last in reversed(bp.hdi(0.95))]
+    np.testing.assert_allclose(ce.hdi(0.95), turned)
+
+
+def test_a_reservoir_offset_is_subtracted_and_its_error_added():
+    plain = Radiocarbon(1500, 50, "Marine20")
+    moved = Radiocarbon(1740, 30, "Marine20", delta_r=240, delta_r_sd=40)
+    np.testing.assert_allclose(moved.table().log_density, plain.table().log_density)
+    assert moved.table().start == plain.table().start
+
+
+@pytest.mark.parametrize("scale", ["BP", "CE"])
+def test_there_is_nothing_after_1950(scale):
+    date = Radiocarbon(150, 30, scale=scale)
+    present, later = (0.0, -1.0) if scale == "BP" else (1950.0, 1.0)
+    assert date.log_density(present + later) < date.log_density(present) - 400.0
+    assert np.isfinite(date.log_density(present + 100.0 * later))
+    ends = np.array(date.hdi(0.99)).ravel()
+    assert np.all(ends >= 0.0) if scale == "BP" else np.all(ends <= 1950.0)
+
+
+def test_a_very_wide_date_has_a_coarser_table_of_the_same_density():
+    date = Radiocarbon(35000, 800)
+    table = date.table()
+    assert table.step > 1.0
+    assert table.log_density.size <= MOST + 2
+    years = table.start + table.step * np.arange(table.log_density.size)
+    middle = np.abs(years - date.mean) < 5.0 * date.sd
+    np.testing.assert_allclose(date.log_density(years)[middle], table.log_density[middle], atol=1e-3)
+
+
+def test_calibration_elsewhere_can_be_handed_in_as_a_table():
+    calibrated = iosacal.R(2480, 40, "").calibrate("intcal20")
+    date = Tabulated(*np.asarray(calibrated)[::-1].T)
+    plain = Radiocarbon(2480, 40, student=False)
+    assert date.mean == pytest.approx(plain.mean, abs=0.5)
+    assert date.sd == pytest.approx(plain.sd, abs=0.5)
+
+
+def test_calendar_ages_that_were_simulated_are_covered():
+    rng = np.random.default_rng(1)
+    curve = load_curve("IntCal20")
+    hits = 0
+    for _ in range(300):
+        year = int(rng.integers(1000, 12000))
+        age = rng.normal(curve.age[year], math.hypot(40.0, curve.sd[year]))
+        first, last = Radiocarbon(age, 40, student=False).quantile([0.05, 0.95])
+        hits += first < year < last
+    assert abs(hits / 300 - 0.9) < 4.0 * math.sqrt(0.9 * 0.1 / 300)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"age": -300}, "the radiocarbon age -300 ± 30 is younger than IntCal20"),
+        ({"age": -10, "age_sd": 500}, "bomb carbon"),
+        ({"age": 0, "age_sd": 10}, "radiocarbon ages from 95 to 50193, calendar ages 0 to 54999 BP"),
+        ({"age": 300, "curve": "Marine20"}, "is younger than Marine20, which has radiocarbon ages from 603"),
+        ({"age": 900, "curve": "Marine20", "delta_r": 800}, "900 ± 30 with delta_r=800 is younger"),
+        ({"age": 52000, "age_sd": 900}, "is older than IntCal20"),
+        ({"age": 12000, "curve": "SHCal04"}, "calendar ages -5 to 10999 BP"),
+        (
+            {"curve": "IntCal21"},
+            "no calibration curve 'IntCal21'. The curves are IntCal20, SHCal20, Marine20,",
+        ),
+        ({"curve": None}, "no calibration curve None"),
+        ({"age": math.nan}, "Radiocarbon: age must be a finite number"),
+        ({"age_sd": 0}, "age_sd must be above 0"),
+        ({"delta_r": "5"}, "delta_r must be a finite number, got '5'"),
+        ({"delta_r_sd": -5}, "delta_r_sd is -5"),
+        ({"scale": "AD"}, 'scale must be "BP" or "CE", got \'AD\''),
+        ({"student": "yes"}, "student must be True or False"),
+        ({"a": 0.5}, "a must be above 1"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused(given, said):
+    with pytest.raises(RecordError) as caught:
+        Radiocarbon(**({"age": 2450, "age_sd": 30} | given))
+    assert said in str(caught.value)
+
+
+def test_names_of_curves_may_be_written_in_small_letters():
+    assert Radiocarbon(2450, 30, "shcal20") == Radiocarbon(2450, 30, "SHCal20")
+
+
+def test_without_iosacal_the_extra_is_named(monkeypatch):
+    load_curve.cache_clear()
+    monkeypatch.setitem(sys.modules, "iosacal", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "lamina\[radiocarbon\]"'):
+        Radiocarbon(2450, 30)
+
+
+def test_curves_are_read_without_importing_iosacal_and_matplotlib():
+    code = (
+        "import json, sys; from lamina.dates import Radiocarbon; Radiocarbon(2450, 30).table(); "
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"iosacal", "matplotlib", "scipy", "pandas", "numba"} & set(json.loads(done.stdout))

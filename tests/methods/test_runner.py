@@ -1,0 +1,123 @@
+"""What chains keep: all inputs of the draws that are wanted, a sample of the inputs of more."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import lamina
+from lamina.methods import mcmc
+from lamina.methods import runner as crew
+from lamina.methods.runner import Room
+from lamina.model.problem import Problem, pose
+
+
+def record(n: int = 12) -> lamina.Record:
+    t = np.arange(float(n))
+    return lamina.Record(t=t, t_sd=0.3, y=np.sin(t), y_sd=0.1)
+
+
+def problem() -> Problem:
+    return pose(record(), lamina.Matern32())
+
+
+class Counter(mcmc.MarkovChain):
+    """A chain whose k-th draw is k in every input and parameter."""
+
+    def advance(self, count: int, thin: int, adapt: bool) -> None:
+        for _ in range(count):
+            self.sweeps = getattr(self, "sweeps", 0) + thin
+            one = np.full((1, len(self.problem.record)), float(self.sweeps))
+            self.add(one, np.full((1, len(self.problem.start)), float(self.sweeps)))
+
+
+@pytest.mark.parametrize(("whole", "most"), [(16, 32), (4, 8), (1, 2)])
+def test_draws_stay_evenly_spaced_however_long_a_chain_runs(whole, most):
+    chain, thin = Counter(problem(), np.random.SeedSequence(0), Room(16, whole)), 1
+    for _ in range(100):
+        chain.advance(1, thin, adapt=False)
+        if chain.kept == 32:
+            chain.halve()
+            thin *= 2
+        tau, phi = chain.whole["tau"], chain.whole["phi"]
+        sweeps = tau[:, 0]
+        assert whole <= len(tau) < most or chain.kept < whole
+        np.testing.assert_array_equal(sweeps, phi[:, 0])
+        np.testing.assert_array_equal(sweeps, np.arange(1, len(sweeps) + 1) * thin * chain.stride)
+        np.testing.assert_array_equal(chain.watched[: chain.kept, 3], np.arange(1, chain.kept + 1) * thin)
+
+
+def test_the_draws_that_are_wanted_say_how_much_is_kept():
+    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 500)
+    assert crew.room(problem(), draws=40, chains=4) == Room(250, 10)
+    assert crew.room(problem(), draws=2, chains=4) == Room(250, 1)
+
+
+def test_very_long_records_keep_what_has_room(monkeypatch):
+    monkeypatch.setattr(crew, "MOST_BYTES", 12 * 8 * 100)
+    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 25)
+    with_outliers = pose(record(), lamina.Matern32(), outliers="student")  # three numbers where there was one
+    assert crew.room(with_outliers, draws=2000, chains=4) == Room(500, 8)
+
+
+@pytest.mark.parametrize(("last", "size"), [(1e4, 4), (1e6, 8)])
+def test_single_precision_is_for_records_that_it_can_tell_apart(monkeypatch, last, size):
+    monkeypatch.setattr(crew, "SINGLE_PRECISION_ABOVE", 10)
+    t = np.linspace(0.0, last, 12)
+    posed = pose(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), lamina.Matern32())
+    chain = mcmc.MarkovChain(posed, np.random.SeedSequence(0), Room(16, 16))
+    assert chain.tau.itemsize == size
+
+
+@pytest.mark.parametrize("draws", [2000, 40])
+def test_as_many_draws_come_back_as_were_asked_for(draws):
+    posterior = lamina.fit(record(), draws=draws)
+    assert posterior.tau.shape == (draws, 12)
+    assert posterior.diagnostics["converged"]
+    assert posterior.diagnostics["ess"] >= 400
+
+
+def test_the_way_to_the_posterior_does_not_shape_the_proposals():
+    """Its covariance may be a thousand times that of the posterior, of which long records leave little."""
+    chain = mcmc.MarkovChain(problem(), np.random.SeedSequence(0), Room(16, 16))
+    chain.advance(100, 1, adapt=True)
+    chain.state.covariance[:] = 100.0 * np.eye(len(chain.state.mean))
+    chain.state.mean[:] += 10.0
+    chain.forget()
+    chain.advance(200, 1, adapt=True)
+    assert (np.diag(chain.state.covariance) < 2.0).all()
+
+
+def test_an_interrupt_while_convergence_is_looked_at_leaves_no_half_of_it(monkeypatch):
+    found, r_hat = record(), crew.r_hat
+
+    def interrupted(draws):
+        if draws.shape[2] > len(found):  # parameters have been looked at, inputs not yet
+            monkeypatch.setattr(crew, "r_hat", r_hat)
+            raise KeyboardInterrupt
+        return r_hat(draws)
+
+    monkeypatch.setattr(crew, "r_hat", interrupted)
+    with pytest.warns(lamina.NotConverged, match="interrupted"):
+        facts = lamina.fit(found).diagnostics
+    assert list(facts["r_hat_theta"]) == list(facts["ess_theta"])
+    assert facts["r_hat"] >= max(facts["r_hat_theta"].values())
+
+
+@pytest.mark.parametrize("seconds", [0.002, 0.01, 0.03, 0.06, 0.1])
+def test_an_interrupt_finds_the_chains_side_by_side(seconds):
+    made = [mcmc.MarkovChain(problem(), seed, Room(25, 25)) for seed in np.random.SeedSequence(0).spawn(3)]
+    timers = [threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))]
+
+    def begun(state):
+        while timers:
+            timers.pop().start()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crew, "R_HAT", 0.0)  # never
+        patch.setattr(crew, "SECONDS_A_BATCH", 0.0)  # many small batches
+        draws = crew.run_until_agreed(made, warmup=20, max_sweeps=10**9, workers=2, progress=begun)
+    assert draws.diagnostics["interrupted"]
+    assert len({(chain.kept, chain.stride) for chain in made}) == 1

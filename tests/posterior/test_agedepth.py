@@ -1,0 +1,150 @@
+"""The age-depth model of a core: its laws, its figure, and whether its bands hold the truth."""
+
+from itertools import pairwise
+
+import fits
+import numpy as np
+import pytest
+
+import lamina
+from lamina import Record
+from lamina.dates import Uniform
+from lamina.posterior.agedepth import accumulation
+from lamina.records.layers import with_layers
+
+DEPTH = np.array([0.0, 30.0, 60.0, 120.0, 150.0, 200.0])
+AGE = 10.0 * DEPTH + 100.0
+
+
+def core(**fields):
+    given = {
+        "t": AGE,
+        "t_sd": 20.0,
+        "y": np.nan,
+        "y_sd": np.inf,
+        "depth": DEPTH,
+        "t_name": "Age",
+        "t_unit": "cal yr BP",
+    }
+    return Record(**(given | fields))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fits.quietly(with_layers(core(), 20), seed=1, draws=1000, max_sweeps=1500)
+
+
+def test_layers_are_added_at_even_depths_between_the_rows_and_hold_nothing():
+    record = with_layers(core(), 20)
+    assert set(DEPTH) <= set(record.depth)
+    assert (np.diff(record.depth) > 0.0).all()
+    assert np.diff(record.depth).max() <= 1.5 * 10.0
+    np.testing.assert_array_equal(record.t[record.dated], AGE)
+    assert not record.measured.any()
+
+
+def test_layers_follow_the_way_of_the_depths_and_keep_every_sequence_and_mark():
+    two = Record(
+        t=[100.0, 300.0, 50.0, 400.0, 77.0],
+        t_sd=20.0,
+        y=0.0,
+        y_sd=np.full(5, np.inf),
+        sequence=["a", "a", "b", "b", None],
+        depth=[40.0, 10.0, 0.0, 30.0, np.nan],
+        hiatus=[True, False, False, False, False],
+        least_gap=[3.0, 0.0, 0.0, 0.0, 0.0],
+        dates=[None, Uniform(200.0, 400.0), None, None, None],
+    )
+    record = with_layers(two, 3)
+    first, second = (record.depth[rows] for _, rows in record.sequences)
+    np.testing.assert_allclose(first, [40.0, 30.0, 20.0, 10.0])
+    np.testing.assert_allclose(second, [0.0, 10.0, 20.0, 30.0])
+    assert record.hiatus.sum() == 1
+    assert record.least_gap.sum() == 3.0
+    assert sum(date is not None for date in record.dates) == 1
+    assert len(record.unordered) == 1
+
+
+def test_ages_increase_with_depth_in_every_draw_and_pass_through_the_dates(found):
+    depths = np.linspace(0.0, 200.0, 81)
+    table = found.ages(depths)
+    assert (np.diff(table["mean"]) > 0.0).all()
+    at_dates = found.ages(DEPTH)
+    assert (np.abs(at_dates["mean"] - AGE) < 3 * 20.0).all()
+    assert (at_dates["sd"] < 20.0).all(), "the order and the pace narrow every date"
+    inputs = found.inputs()
+    np.testing.assert_allclose(at_dates["mean"], inputs["mean"][found.record.dated])
+
+
+def test_bands_are_widest_between_dates(found):
+    between = found.ages([15.0, 90.0, 175.0])["sd"].to_numpy()
+    at = found.ages([30.0, 120.0, 150.0])["sd"].to_numpy()
+    assert (between[1] > at[1:]).all()
+
+
+def test_accumulation_is_age_over_depth(found):
+    depths, pace = accumulation(found)
+    whole = (pace * np.diff(depths)).sum(axis=1)
+    np.testing.assert_allclose(whole, found.tau.max(axis=1) - found.tau.min(axis=1))
+
+
+def test_bands_hold_the_truth_of_simulated_cores():
+    """95 % bands of 40 cores of the gamma model hold the true age in 90 to 99 % of all depths."""
+    inside, rng = [], np.random.default_rng(5)
+    for k in range(40):
+        depth = np.linspace(0.0, 100.0, 21)
+        age = np.concatenate([[0.0], np.cumsum(rng.gamma(3.0, 50.0 / 3.0, 20))])
+        dated = np.sort(rng.choice(21, 6, replace=False))
+        record = Record(age[dated] + 40.0 * rng.standard_normal(6), 40.0, np.nan, np.inf, depth=depth[dated])
+        post = fits.quietly(with_layers(record, 20), seed=k, draws=400, warmup=300, max_sweeps=600)
+        covered = (depth >= depth[dated[0]]) & (depth <= depth[dated[-1]])
+        table = post.ages(depth[covered])
+        inside.append(((table["q2.5"] <= age[covered]) & (age[covered] <= table["q97.5"])).mean())
+    assert 0.90 < np.mean(inside) < 0.99
+
+
+def test_age_depth_uses_no_values():
+    with_values = core(y=np.sin(AGE), y_sd=0.1)
+    options = {"steps": 10, "seed": 3, "draws": 200, "warmup": 100, "max_sweeps": 200}
+    with pytest.warns(lamina.NotConverged):
+        one = lamina.age_depth(with_values, **options)
+    with pytest.warns(lamina.NotConverged):
+        other = lamina.age_depth(core(), **options)
+    np.testing.assert_array_equal(one.tau, other.tau)
+    assert list(one.theta) == ["alpha"]
+
+
+def test_the_figure_shows_every_date_and_both_bands(found):
+    ax = lamina.plots.age_depth(found)
+    labels = [one.get_label() for one in ax.collections]
+    assert {"95 %", "68 % (± 1 sd)", "dates"} <= set(labels)
+    assert len(ax.collections) == 2 + len(DEPTH)
+    assert ax.get_ylabel() == "Age (cal yr BP)"
+    lamina.plots.accumulation(found, ax)
+    assert ax.get_yscale() == "log"
+
+
+def test_what_is_missing_is_told():
+    plain = core(depth=None)
+    with pytest.raises(lamina.RecordError, match="needs depths"):
+        lamina.age_depth(plain)
+    several = fits.quietly(core(sequence=list("aaabbb")), draws=40, warmup=20, max_sweeps=20)
+    with pytest.raises(lamina.RecordError, match="say which of 'a', 'b'"):
+        several.ages([10.0])
+    assert len(several.ages([10.0], sequence="a")) == 1
+
+
+def test_a_hiatus_is_where_it_is_said_to_be():
+    record = core(hiatus=DEPTH == 60.0)
+    at_its_row = with_layers(record, 20)
+    assert at_its_row.depth[at_its_row.hiatus].tolist() == [60.0]
+    deeper = with_layers(record, 20, hiatus=[85.0])
+    assert deeper.depth[deeper.hiatus].tolist() == [85.0]
+    assert not deeper.dated[deeper.depth == 85.0].any()
+
+
+def test_a_least_gap_is_shared_by_the_steps_between():
+    record = with_layers(core(least_gap=30.0), 20)
+    for first, last in pairwise(DEPTH):
+        inside = (record.depth >= first) & (record.depth < last)
+        assert record.least_gap[inside].sum() == pytest.approx(30.0)

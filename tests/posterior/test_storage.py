@@ -1,0 +1,190 @@
+"""Posteriors on disk come back as they were, and a file is there whole or not at all."""
+
+from dataclasses import replace
+
+import fits
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import lamina
+from lamina.posterior import storage
+from lamina.posterior.posterior import Posterior
+
+AT = np.array([-3.0, 2.0, 6.5])
+each_method = pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
+
+
+def again(found: Posterior, path) -> Posterior:
+    found.save(path)
+    return lamina.load(path)
+
+
+def check_same(one: Posterior, other: Posterior) -> None:
+    pd.testing.assert_frame_equal(one.curve(AT), other.curve(AT))
+    pd.testing.assert_frame_equal(one.rate(AT), other.rate(AT))
+    pd.testing.assert_frame_equal(one.inputs(), other.inputs())
+    pd.testing.assert_frame_equal(one.theta, other.theta)
+    np.testing.assert_array_equal(one.sample_curves(AT, 7), other.sample_curves(AT, 7))
+    assert one.record == other.record
+    assert one.problem.kernel == other.problem.kernel
+    assert one.draws.chains == other.draws.chains
+    check_same_facts(one.diagnostics, other.diagnostics)
+    assert one.summary() == other.summary()
+
+
+def check_same_facts(one: dict, other: dict) -> None:
+    assert one.keys() == other.keys()
+    for key, value in one.items():
+        assert isinstance(value, type(other[key])), key
+        np.testing.assert_equal(other[key], value)
+
+
+@each_method
+def test_every_method_comes_back_as_it_was(method, tmp_path):
+    found = fits.posterior(method)
+    check_same(found, again(found, tmp_path / "fit.nc"))
+
+
+def test_the_extra_variance_of_nigp_comes_back(tmp_path):
+    found = fits.posterior("nigp")
+    np.testing.assert_array_equal(again(found, tmp_path / "fit.nc").draws.extra_var, found.draws.extra_var)
+    assert again(fits.posterior("gp"), tmp_path / "fit.nc").draws.extra_var is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        (lamina.SquaredExponential() + lamina.Periodic(), {"mean": "linear"}),
+        (lamina.Matern32() * lamina.Periodic() + lamina.Constant(sd=3.0, mean=1.0) + lamina.Linear(origin=2.0), {}),
+        (lamina.RationalQuadratic(), {"mean": "zero", "fixed": {"shape": 2.0}, "priors": {"length": (3.0, 2.0)}}),
+    ],
+    ids=["sum and linear", "product and trend terms", "zero mean, fixed and priors"],
+)
+def test_kernels_trends_and_priors_come_back(kernel, options, tmp_path):
+    found = fits.quietly(fits.record(order="decreasing", true=fits.TRUE[::-1]), "gp", kernel, starts=1, **options)
+    loaded = again(found, tmp_path / "fit.nc")
+    check_same(found, loaded)
+    for name in "free", "start", "prior_mean", "prior_sd":
+        np.testing.assert_array_equal(getattr(loaded.problem, name), getattr(found.problem, name))
+
+
+def test_memory_comes_back(tmp_path):
+    found = fits.quietly(fits.record(), memory=True, **fits.OPTIONS["mcmc"])
+    loaded = again(found, tmp_path / "fit.nc")
+    check_same(found, loaded)
+    assert loaded.problem.memory
+    assert list(loaded.theta) == ["length", "sd", "memory", "alpha"]
+
+
+def test_labels_sequences_names_and_units_come_back(tmp_path):
+    record = fits.record(
+        sequence=["a", 2, "a", None, 2, "a", 2, "a", None, 2],
+        label=["ÅÄ 1", None, 3, 4.5, *"efghij"],
+        t_name="Age",
+        t_unit="yr BP",
+        y_name="δ18O",
+        y_unit="‰",
+    )
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
+    assert again(found, tmp_path / "fit.nc").record == record
+
+
+def test_labels_of_other_kinds_come_back_as_text(tmp_path):
+    record = fits.record(label=[("core", k) for k in range(10)])
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
+    assert again(found, tmp_path / "fit.nc").record.label[1] == "('core', 1)"
+
+
+def test_long_labels_find_room(tmp_path):
+    record = fits.record(label=["x" * 20_000] * 10)
+    found = Posterior(replace(fits.posterior("gp").problem, source=record, record=record), fits.posterior("gp").draws)
+    assert again(found, tmp_path / "fit.nc").record == record
+
+
+def test_a_loaded_posterior_can_be_saved_again(tmp_path):
+    once = again(fits.posterior("mcmc"), tmp_path / "one.nc")
+    check_same(once, again(once, str(tmp_path / "two.nc")))
+
+
+def test_the_file_is_plain_netcdf(tmp_path):
+    found = fits.posterior("mcmc")
+    found.save(tmp_path / "fit.nc")
+    with xr.open_dataset(tmp_path / "fit.nc", engine="h5netcdf") as data:
+        assert data["tau"].dims == ("draw", "row")
+        np.testing.assert_array_equal(data["y"], found.record.y)
+        assert data.attrs["format"] == storage.FORMAT
+        assert all(variable.dtype != object or name == "facts" for name, variable in data.variables.items())
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "fit.nc"
+    fits.posterior("gp").save(path)
+    before = path.read_bytes()
+
+    def fail_half_way(self, target, **options):
+        target.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail_half_way)
+    with pytest.raises(lamina.StorageError, match="No space left on device"):
+        fits.posterior("nigp").save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["fit.nc"]
+
+
+def test_places_that_cannot_be_written_are_named(tmp_path):
+    with pytest.raises(lamina.StorageError, match="there is no folder"):
+        fits.posterior("gp").save(tmp_path / "nowhere" / "fit.nc")
+    with pytest.raises(lamina.StorageError, match=r"cannot write .*directory"):
+        fits.posterior("gp").save(tmp_path)
+
+
+def test_files_that_are_no_posterior_are_refused(tmp_path):
+    with pytest.raises(lamina.StorageError, match="there is no file"):
+        lamina.load(tmp_path / "missing.nc")
+    (tmp_path / "text.nc").write_text("age,sd\n1,2\n")
+    with pytest.raises(lamina.StorageError, match="not a NetCDF file"):
+        lamina.load(tmp_path / "text.nc")
+    (tmp_path / "empty.nc").touch()
+    with pytest.raises(lamina.StorageError, match="not a NetCDF file"):
+        lamina.load(tmp_path / "empty.nc")
+    xr.Dataset({"x": ("x", [1.0])}).to_netcdf(tmp_path / "foreign.nc", engine="h5netcdf")
+    with pytest.raises(lamina.StorageError, match="not written by this version of lamina"):
+        lamina.load(tmp_path / "foreign.nc")
+    xr.Dataset({"x": ("x", [1.0])}, attrs={"format": storage.FORMAT}).to_netcdf(
+        tmp_path / "damaged.nc", engine="h5netcdf"
+    )
+    with pytest.raises(lamina.StorageError, match="is damaged"):
+        lamina.load(tmp_path / "damaged.nc")
+
+
+def test_a_truncated_file_is_refused(tmp_path):
+    fits.posterior("mcmc").save(tmp_path / "fit.nc")
+    whole = (tmp_path / "fit.nc").read_bytes()
+    (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(lamina.StorageError):
+        lamina.load(tmp_path / "cut.nc")
+
+
+def test_everything_a_real_core_holds_comes_back(tmp_path):
+    from lamina.dates import SplitNormal, Tabulated, Uniform
+
+    n = len(fits.TRUE)
+    kinds = [SplitNormal(0.3, 0.1, 0.4), Uniform(0.8, 1.5), None, Tabulated([2.0, 3.0, 4.0], [0.1, 1.0, 0.2])]
+    record = fits.record(
+        y_sd=np.where(np.arange(n) == 5, np.inf, 0.1),
+        dates=kinds + [None] * (n - 4),
+        depth=[0.0, 1.0, 2.0, 2.5, 4.0, 5.0, 5.0, 6.0, 6.0, 9.0],
+        tie=[None] * 5 + ["x", "x"] + [None] * 3,
+        hiatus=np.arange(n) == 2,
+        least_gap=0.01 * np.arange(n),
+        limit=[None, "above", None, "below", *[None] * 6],
+    )
+    found = fits.quietly(record, outliers="mixture", draws=40, warmup=50, max_sweeps=50)
+    loaded = again(found, tmp_path / "fit.nc")
+    check_same(found, loaded)
+    pd.testing.assert_series_equal(found.outliers(), loaded.outliers())
+    pd.testing.assert_frame_equal(found.ages([0.5, 7.0]), loaded.ages([0.5, 7.0]))
+    np.testing.assert_array_equal(found.tau[:, 5], found.tau[:, 6])
