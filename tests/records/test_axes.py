@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.output.glossary import rate_unit
+from lamina.records.glossary import rate_unit
 from lamina.records.axes import describe
 
 

@@ -157,8 +157,8 @@ def _written(
 
 
 def _told(posterior: Posterior, ages: Any, understanding: Understanding, folder: Path) -> str:
-    from ..output.glossary import parameter
     from ..records.axes import describe
+    from ..records.glossary import parameter
 
     facts, record = posterior.diagnostics, posterior.record
     unit = describe(record).duration

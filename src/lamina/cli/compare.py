@@ -39,10 +39,11 @@ def compare(
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..fitting import prepare
-    from ..output.glossary import listed, with_unit
+    from ..output.glossary import listed
     from ..plots import compare as draw
     from ..posterior.comparison import differences, explained
     from ..posterior.times import default_times
+    from ..records.glossary import with_unit
     from ..support.files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
     from ..tables import Options, read
     from .arguments import kernel as by_name

@@ -21,8 +21,9 @@ from ..posterior.intervals import interval_rates
 from ..posterior.shown import has_parts, has_rate, has_trend
 from ..posterior.times import default_times, too_coarse
 from ..records import axes
+from ..records.glossary import rate_unit
 from ..support.files import WriteError, check_empty, check_writable, make_folder, replacing, those_there, write_text
-from .glossary import columns_text, rate_unit
+from .glossary import columns_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,21 +11,11 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from ..records.axes import describe
+from ..records.glossary import parameter, rate_unit, with_unit
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
-    from ..record import Record
 
-PARAMETERS = {
-    "length": "length scale",
-    "sd": "standard deviation of the curve",
-    "alpha": "regularity of the spacing",
-    "memory": "depth over which the pace is forgotten by a factor e",
-    "shape": "shape of the rational-quadratic kernel",
-    "period": "period",
-    "t_scale": "factor on the reported errors of the inputs",
-    "y_scale": "factor on the reported errors of the outputs",
-}
 FILES = {
     "curve.csv": "the curve, one line for each time",
     "rate.csv": "its rate of change, one line for each time",
@@ -38,25 +28,6 @@ FILES = {
     "ensemble.csv": "joint draws of the inputs, one line for each row of the record",
 }
 WIDTH = 110
-
-
-def parameter(record: Record, name: str) -> tuple[str, str]:
-    """What a parameter is, in words, and its unit."""
-    plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
-    if name == "memory" and record.depth is None:
-        return PARAMETERS["memory"].replace("depth", "number of rows"), ""
-    duration = describe(record).duration
-    units = {"length": duration, "period": duration, "sd": record.y_unit, "memory": record.depth_unit}
-    said = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
-    return said, units.get(plain, "")
-
-
-def rate_unit(record: Record) -> str:
-    """The unit of rate.csv and intervals.csv, and the direction in which they are told."""
-    axes = describe(record)
-    step = axes.duration.removesuffix("s") or f"unit of {record.t_name}"
-    way = f"as {record.t_name} grows" if axes.runs is None else "forward in time"
-    return f"{record.y_unit or '1'}/{step}, {way}"
 
 
 def columns_text(posterior: Posterior, folder: Path) -> str:
@@ -151,9 +122,3 @@ def _meaning(posterior: Posterior, file: str, column: str) -> str:
         "sd": (f"standard deviation (1 sigma) of the {what}", step if file == "inputs.csv" else unit),
     }
     return with_unit(*told[column])
-
-
-def with_unit(text: str, unit: str) -> str:
-    """ "time, in cal a BP"; the text alone where there is no unit."""
-    unit = " ".join(unit.split())
-    return f"{' '.join(text.split())}, in {unit}" if unit else " ".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
-from ..output.glossary import parameter
+from ..records.glossary import parameter
 from . import cores
 from .content import Content
 from .words import beginning, count, listed, number, with_sd

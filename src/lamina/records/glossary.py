@@ -1,0 +1,42 @@
+"""Parameters and units of a record in words, for tables, summaries and reports."""
+
+from __future__ import annotations
+
+from ..record import Record
+from .axes import describe
+
+PARAMETERS = {
+    "length": "length scale",
+    "sd": "standard deviation of the curve",
+    "alpha": "regularity of the spacing",
+    "memory": "depth over which the pace is forgotten by a factor e",
+    "shape": "shape of the rational-quadratic kernel",
+    "period": "period",
+    "t_scale": "factor on the reported errors of the inputs",
+    "y_scale": "factor on the reported errors of the outputs",
+}
+
+
+def parameter(record: Record, name: str) -> tuple[str, str]:
+    """What a parameter is, in words, and its unit."""
+    plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
+    if name == "memory" and record.depth is None:
+        return PARAMETERS["memory"].replace("depth", "number of rows"), ""
+    duration = describe(record).duration
+    units = {"length": duration, "period": duration, "sd": record.y_unit, "memory": record.depth_unit}
+    text = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
+    return text, units.get(plain, "")
+
+
+def rate_unit(record: Record) -> str:
+    """The unit of rate.csv and intervals.csv, with the direction of time that rates follow."""
+    axes = describe(record)
+    step = axes.duration.removesuffix("s") or f"unit of {record.t_name}"
+    direction = f"as {record.t_name} grows" if axes.runs is None else "forward in time"
+    return f"{record.y_unit or '1'}/{step}, {direction}"
+
+
+def with_unit(text: str, unit: str) -> str:
+    """ "time, in cal a BP"; the text alone where there is no unit."""
+    unit = " ".join(unit.split())
+    return f"{' '.join(text.split())}, in {unit}" if unit else " ".join(text.split())
