@@ -1,9 +1,11 @@
-"""Fills in what is generated: options of commands, the Python reference, the changelog.
+"""Generates the reference pages from the code: ``python docs/hooks/reference.py``.
 
-When the site is built, ``<!-- api: fit -->`` in a page becomes the signature and docstring of ``lamina.fit``, and the
-changelog is the file at the root. The options of commands stand in commands.md itself, so that it can be read as a
-file: ``python docs/hooks/reference.py`` writes those of ``lamina fit``, as its ``--help`` shows them, between
-``<!-- options: fit -->`` and ``<!-- end -->``, and a test tells when they are out of date.
+It writes into the pages themselves, so that they can be read as files, without building the site:
+
+    commands.md    options of ``lamina fit``, as in its ``--help``, from ``<!-- options: fit -->`` to ``<!-- end -->``
+    api.md         signature and docstring of ``lamina.fit``, from ``<!-- api: fit -->`` to ``<!-- end -->``
+
+A test fails when a page is out of date. When the site is built, this module adds the changelog from the root.
 """
 
 from __future__ import annotations
@@ -17,18 +19,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast, get_args, get_type_hints
 
-from mkdocs.exceptions import PluginError
+import numpy as np
 from mkdocs.structure.files import File
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from typer.models import ArgumentInfo, OptionInfo
 
 import lamina
 from lamina.cli.options import READING
 
-MARK = re.compile(r"^<!-- api: ([\w. ]+) -->$", flags=re.MULTILINE)
-OPTIONS = re.compile(r"^<!-- options: ([\w ]+) -->\n.*?^<!-- end -->$", flags=re.MULTILINE | re.DOTALL)
+#: A generated part of a page: its kind, its name and what is between the marks.
+PART = re.compile(r"^<!-- (options|api): ([\w. ]+) -->\n.*?^<!-- end -->$", flags=re.MULTILINE | re.DOTALL)
 ROOT = Path(__file__).parents[2]
-COMMANDS = ROOT / "docs" / "commands.md"
+PAGES = (ROOT / "docs" / "commands.md", ROOT / "docs" / "api.md")
+#: Types that Python spells out in full, and the names that people use for them.
+ALIASES = (
+    (ArrayLike | None, "ArrayLike | None"),
+    (ArrayLike, "ArrayLike"),
+    (NDArray[np.float64], "NDArray[np.float64]"),
+)
 #: A signature longer than this has a line for each argument.
 WIDE = 90
 
@@ -40,30 +48,22 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Put what is generated in the place of its marks."""
+def regenerate(markdown: str) -> str:
+    """A page with its generated parts as the code has them now."""
 
-    def fill(mark: re.Match[str]) -> str:
-        try:
-            return described(mark[1].strip())
-        except (AttributeError, KeyError) as error:
-            raise PluginError(f"{page.file.src_path}: {mark[0]}: there is no such name ({error})") from error
+    def fill(part: re.Match[str]) -> str:
+        kind, name = part[1], part[2].strip()
+        text = options(name.split()) if kind == "options" else described(name)
+        return f"<!-- {kind}: {name} -->\n\n{text}\n\n<!-- end -->"
 
-    return MARK.sub(fill, markdown)
+    return PART.sub(fill, markdown)
 
 
 # --- commands ------------------------------------------------------------------------------------------------------
 
 
-def with_options(markdown: str) -> str:
-    """A page with the options of commands as they are now."""
-    return OPTIONS.sub(
-        lambda mark: f"<!-- options: {mark[1]} -->\n\n{options(mark[1].split())}\n\n<!-- end -->", markdown
-    )
-
-
 def command(names: list[str]) -> Callable[..., None]:
-    """The function behind a command of lamina, by its words, such as ["paper", "all"]."""
+    """The function of a command, given its words, such as ["paper", "all"]."""
     from lamina.cli import app
 
     known: Any = app
@@ -75,7 +75,7 @@ def command(names: list[str]) -> Callable[..., None]:
 
 
 def options(names: list[str]) -> str:
-    """What a command takes: its line of usage, and a table for each group of options."""
+    """The usage line of a command, and a table for each group of its options."""
     found = command(names)
     parameters = inspect.signature(found).parameters
     panels: dict[str, list[tuple[str, str, str]]] = {}
@@ -96,7 +96,7 @@ def options(names: list[str]) -> str:
 
 
 def _point_to_check(panels: dict[str, list[tuple[str, str, str]]]) -> None:
-    """Tell only how a command differs from ``lamina check`` in how it reads a table."""
+    """Replace the options for reading a table by a link to ``lamina check``, with the differences."""
     known = [
         option(name, *get_args(annotated), default=None)[0]
         for name, annotated in get_type_hints(command(["check"]), include_extras=True).items()
@@ -112,24 +112,24 @@ def _point_to_check(panels: dict[str, list[tuple[str, str, str]]]) -> None:
 
 
 def table(title: str, rows: list[tuple[str, str, str]]) -> str:
-    """A group of options as a table; without a column of defaults if there are none."""
+    """A group of options as a table. The column of defaults is left out if it is empty."""
     width = 3 if any(row[2] for row in rows) else 2
     head = [(title, "", "default"), ("---", "---", "---")]
     return "\n".join(f"| {' | '.join(row[:width])} |" for row in [*head, *rows])
 
 
 def option(name: str, kind: Any, info: OptionInfo, default: Any) -> tuple[str, str, str]:
-    """Name, meaning and default of one option."""
-    # In Annotated[...], the first name stands where a default would.
+    """Name, description and default of one option."""
+    # In Annotated[...], Typer keeps the first name in the place of a default.
     named = [word for word in (info.default, *(info.param_decls or ())) if isinstance(word, str)]
     words = named[0] if named else f"--{name.replace('_', '-')}"
-    said = [info.help or ""]
+    parts = [info.help or ""]
     for one in (kind, *get_args(kind)):
         if isinstance(one, type) and issubclass(one, enum.Enum):
-            said.append("One of " + ", ".join(f"`{member.value}`" for member in one) + ".")
+            parts.append("One of " + ", ".join(f"`{member.value}`" for member in one) + ".")
     value = default.value if isinstance(default, enum.Enum) else default
     shown = "" if value is None or value is False or value == "" else f"`{value}`"
-    return f"`{words}`", " ".join(part for part in said if part), shown
+    return f"`{words}`", " ".join(part for part in parts if part), shown
 
 
 # --- Python --------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def described(name: str) -> str:
     found: Any = lamina
     for part in name.split("."):
         found = getattr(found, part)
-    heading = f"### `lamina.{name}` {{ #lamina.{name} }}"
+    heading = f"### {anchor(f'lamina.{name}')}`lamina.{name}`"
     if isinstance(found, ModuleType):
         return "\n\n".join([heading, prose(found), *(member(f"lamina.{name}", *one) for one in contents(found))])
     if isinstance(found, type) and issubclass(found, Exception):
@@ -152,8 +152,13 @@ def described(name: str) -> str:
     return "\n\n".join(parts)
 
 
+def anchor(name: str) -> str:
+    """A target for links that works on the site and on GitHub."""
+    return f'<a id="{name}"></a>'
+
+
 def contents(owner: Any) -> Iterator[tuple[str, Any]]:
-    """What a module or a class offers, in the order of its source."""
+    """The public members of a module or a class, in the order of the source."""
     listed = getattr(owner, "__all__", None)
     for name, value in vars(owner).items():
         plain = getattr(value, "py_func", value)  # of a compiled function
@@ -164,14 +169,14 @@ def contents(owner: Any) -> Iterator[tuple[str, Any]]:
         else:
             kinds = (property, cached_property, staticmethod, classmethod)
             wanted = not name.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, kinds))
-        told_apart = getattr(lamina, name, None) is plain  # under its own name
-        if wanted and not told_apart and not isinstance(plain, ModuleType):
+        documented_elsewhere = getattr(lamina, name, None) is plain
+        if wanted and not documented_elsewhere and not isinstance(plain, ModuleType):
             yield name, plain
 
 
 def member(owner: str, name: str, value: Any) -> str:
     """A function of a module, or a method or property of a class."""
-    heading = f"#### `{name}` {{ #{owner}.{name} }}"
+    heading = f"#### {anchor(f'{owner}.{name}')}`{name}`"
     if isinstance(value, property | cached_property):
         return "\n\n".join([heading, prose(value)])
     if isinstance(value, staticmethod | classmethod):
@@ -181,7 +186,7 @@ def member(owner: str, name: str, value: Any) -> str:
 
 
 def signature(name: str, value: Callable[..., Any]) -> str:
-    """The call, in Python; one argument a line where it is long."""
+    """The call in Python. A long one has one argument per line."""
     found = inspect.signature(value)
     given = [parameter for parameter in found.parameters.values() if parameter.name != "self"]
     texts: list[str] = []
@@ -208,10 +213,10 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 
 def _annotation(given: Any) -> str:
-    if given == ArrayLike:
-        return "ArrayLike"
     given = getattr(given, "__forward_arg__", given)  # of a field of a named tuple
     text = str(given) if isinstance(given, str) else str(inspect.formatannotation(given))
+    for known, name in ALIASES:
+        text = text.replace(str(inspect.formatannotation(known)), name)
     return re.sub(r"\b(?:lamina|collections|typing|os|pathlib)(?:\.\w+)*\.(\w+)", r"\1", text)
 
 
@@ -222,7 +227,7 @@ def prose(value: Any) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """One paragraph: an example, a display, a list of arguments with or without a title, or text."""
+    """One paragraph: an example, a display, a list of arguments (with or without a title), or text."""
     lines = text.splitlines()
     if not lines:
         return ""
@@ -238,7 +243,7 @@ def _paragraph(text: str) -> str:
 
 
 def _arguments(lines: list[str]) -> str:
-    """Lines "name: what it is", those that are indented going on from the one before, as a list."""
+    """Lines "name: description" as a list. Indented lines continue the one before."""
     items: list[str] = []
     for line in lines:
         name, colon, rest = line.partition(": ")
@@ -252,10 +257,11 @@ def _arguments(lines: list[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which stars and angle brackets outside of code are meant as they stand."""
+    """Text in which stars and brackets outside of code are literal."""
     pieces = re.split(r"(``.+?``|`[^`]+`)", text)
     return "".join(piece if piece.startswith("`") else re.sub(r"([*<>\[\]])", r"\\\1", piece) for piece in pieces)
 
 
 if __name__ == "__main__":
-    COMMANDS.write_text(with_options(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(regenerate(page.read_text(encoding="utf-8")), encoding="utf-8")
