@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.records.glossary import rate_unit
 from lamina.records.axes import describe
+from lamina.records.glossary import rate_unit
 
 
 @pytest.mark.parametrize(
