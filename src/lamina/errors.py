@@ -1,12 +1,33 @@
 """The errors that lamina raises. Each message says what is wrong, in which rows, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _SHOWN = 10
 
 
 class LaminaError(ValueError):
-    """Base of all errors that lamina raises on purpose."""
+    """Base of all errors that lamina raises on purpose.
+
+    message: "{rows}" in it stands for the names of ``rows``, and "{name}" for those of a further group ``name=``.
+    rows: positions, counting from 0, of the rows of the record that the message is about.
+    """
+
+    def __init__(self, message: str = "", rows: Iterable[int] = (), **groups: Iterable[int]) -> None:
+        self._message = message
+        self._groups = {name: tuple(map(int, group)) for name, group in {"rows": rows, **groups}.items()}
+        super().__init__(self.worded(name_rows))
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Positions, counting from 0, of all rows that the message is about; () if it is about none."""
+        return tuple(row for group in self._groups.values() for row in group)
+
+    def worded(self, naming: Callable[[tuple[int, ...]], str]) -> str:
+        """The message with the names that ``naming`` gives to rows, such as the lines of a file."""
+        text = self._message
+        for name, group in self._groups.items():
+            text = text.replace(f"{{{name}}}", naming(group)) if group else text
+        return text
 
 
 class RecordError(LaminaError):
@@ -14,15 +35,15 @@ class RecordError(LaminaError):
 
 
 class OrderError(LaminaError):
-    """Inputs contradict the order they are said to have."""
+    """Inputs contradict their stated order."""
 
 
 class KernelError(LaminaError):
-    """A kernel has a parameter it cannot have, or is asked for something it cannot do."""
+    """A kernel has a parameter out of range, or cannot do what is required of it."""
 
 
 class MethodError(LaminaError):
-    """A method, or an option of one, is unknown or out of its range."""
+    """A method, or an option of one, is unknown or out of range."""
 
 
 class MissingExtraError(LaminaError, ImportError):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .errors import MethodError, RecordError, name_rows
+from .errors import MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import ensemble, gp, mcmc, nigp, npv, nuts
 from .methods.draws import Draws
@@ -197,11 +197,11 @@ def _check_method(method: str, problem: Problem) -> None:
     }
     for wrong, what in lacks.get(method, ()):
         if wrong.size:
-            raise MethodError(f'method="{method}" {what}, see {name_rows(wrong)}. Use method="mcmc".')
+            raise MethodError(f'method="{method}" {what}, see {{rows}}. Use method="mcmc".', rows=wrong)
     if method != "mcmc" and problem.has_renewals:
-        what = "outliers" if problem.outliers else f"limits, see {name_rows(limits)}"
+        what = "outliers" if problem.outliers else "limits, see {rows}"
         instead = "" if problem.outliers else ", or leave them out (--limiting drop on the command line)"
-        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc"{instead}.')
+        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc"{instead}.', rows=limits)
 
 
 def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from . import dense, markov
-from .errors import KernelError, MethodError, RecordError, name_rows
+from .errors import KernelError, MethodError, RecordError
 from .kernels import Kernel
 from .support.checks import check_length, numbers
 
@@ -121,5 +121,5 @@ def _checked(tau: ArrayLike, y: ArrayLike, y_sd: ArrayLike) -> tuple[Array, Arra
     check_length("y_sd", len(y_sd), len(tau))
     bad = np.flatnonzero(y_sd <= 0.0)
     if bad.size:
-        raise RecordError(f"y_sd is not positive in {name_rows(bad)}. Give a standard deviation above 0.")
+        raise RecordError("y_sd is not positive in {rows}. Give a standard deviation above 0.", rows=bad)
     return tau, y, y_sd

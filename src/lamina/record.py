@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .dates import Date
-from .errors import OrderError, RecordError, name_rows
+from .errors import OrderError, RecordError
 from .support.checks import Labels, check_length, labels, numbers
 
 if TYPE_CHECKING:
@@ -245,16 +245,18 @@ class Record:
             missing = rows[~np.isfinite(self.depth[rows])]
             if missing.size:
                 raise RecordError(
-                    f"depth is missing, NaN or infinite in {name_rows(missing)}{where}. Give every row of a sequence "
-                    "its depth, or take the row out of the sequence by leaving its label empty."
+                    f"depth is missing, NaN or infinite in {{rows}}{where}. Give every row of a sequence "
+                    "its depth, or take the row out of the sequence by leaving its label empty.",
+                    rows=missing,
                 )
             step = np.sign(np.diff(self.depth[rows]))
             turned = np.flatnonzero(step == -step[np.argmax(step != 0.0)]) if step.any() else np.empty(0, int)
             if turned.size:
                 above, below = rows[turned[0]], rows[turned[0] + 1]
                 raise OrderError(
-                    f"depth turns round between {name_rows([above, below])}{where}: it is {self.depth[above]}, then "
-                    f"{self.depth[below]}. Put the rows of a sequence in the order of their depth, or correct it."
+                    f"depth turns round between {{rows}}{where}: it is {self.depth[above]}, then "
+                    f"{self.depth[below]}. Put the rows of a sequence in the order of their depth, or correct it.",
+                    rows=[above, below],
                 )
 
     def _check_least_gap(self) -> None:
@@ -263,7 +265,7 @@ class Record:
         check_length("least_gap", self.least_gap.size, len(self))
         negative = np.flatnonzero(self.least_gap < 0.0)
         if negative.size:
-            raise RecordError(f"least_gap is negative in {name_rows(negative)}. Give a time of at least 0.")
+            raise RecordError("least_gap is negative in {rows}. Give a time of at least 0.", rows=negative)
 
     def _check_dated(self) -> None:
         """A row without a date is placed by its neighbours, so its sequence must hold dates."""
@@ -274,8 +276,9 @@ class Record:
         lost = self.unordered[~self.dated[self.unordered]]
         if lost.size:
             raise RecordError(
-                f"{name_rows(lost)} has neither a date (t_sd is infinite) nor a place in a sequence. "
-                "Give it one of them, or leave it out."
+                "{rows} has neither a date (t_sd is infinite) nor a place in a sequence. "
+                "Give it one of them, or leave it out.",
+                rows=lost,
             )
 
     def _check_exact_rows(self) -> None:
@@ -298,10 +301,11 @@ class Record:
                     first, last = rows[place[k]], rows[place[k + 1]]
                     where = "" if name is None else f" in sequence {name!r}"
                     raise OrderError(
-                        f"the exact inputs (t_sd = 0) of {name_rows([first, last])}{where} {problem}: "
+                        f"the exact inputs (t_sd = 0) of {{rows}}{where} {problem}: "
                         f"t is {self.t[first]} and then {self.t[last]} (such pairs in all: {wrong.sum()}). "
                         "Correct t or order, give these rows a t_sd above 0, or take them out of the "
-                        "sequence by leaving their label empty."
+                        "sequence by leaving their label empty.",
+                        rows=[first, last],
                     )
 
 
@@ -317,13 +321,13 @@ def _read_dates(
     bad = [i for i, date in enumerate(given) if not (date is None or isinstance(date, Date))]
     if bad:
         raise RecordError(
-            f"dates must hold dates from lamina.dates, or None, which {name_rows(bad)} does not: {given[bad[0]]!r}."
+            f"dates must hold dates from lamina.dates, or None, which {{rows}} does not: {given[bad[0]]!r}.", rows=bad
         )
     n = len(given)
     bare = [i for i, date in enumerate(given) if date is None]
     if (t is None or t_sd is None) and bare:
         raise RecordError(
-            f"{name_rows(bare)} has no date in dates, and t or t_sd is missing. Give the one or the other."
+            "{rows} has no date in dates, and t or t_sd is missing. Give the one or the other.", rows=bare
         )
     times = np.full(n, np.nan) if t is None else numbers("t", t, gaps=True)
     sds = np.zeros(n) if t_sd is None else numbers("t_sd", t_sd, n, gaps=True)
@@ -355,7 +359,7 @@ def _read_limits(limit: Iterable[str | None] | None, n: int) -> NDArray[np.int64
     bad = [i for i, one in enumerate(given) if not (one is None or one in LIMITS)]
     if bad:
         raise RecordError(
-            f"limit takes {', '.join(map(repr, LIMITS))} or None, which {name_rows(bad)} is not: {given[bad[0]]!r}."
+            f"limit takes {', '.join(map(repr, LIMITS))} or None, which {{rows}} is not: {given[bad[0]]!r}.", rows=bad
         )
     return np.array([0 if one is None else LIMITS[str(one)] for one in given], dtype=np.int64)
 
@@ -365,17 +369,19 @@ def _check_standard_deviations(t_sd: NDArray[np.float64], y_sd: NDArray[np.float
         missing = np.flatnonzero(np.isnan(column))
         if missing.size:
             raise RecordError(
-                f"{name} is missing or NaN in {name_rows(missing)}. Fill in the value or leave the row out; "
-                f"an infinite {name} says that there is no {name[0]}."
+                f"{name} is missing or NaN in {{rows}}. Fill in the value or leave the row out; "
+                f"an infinite {name} says that there is no {name[0]}.",
+                rows=missing,
             )
         negative = np.flatnonzero(column < 0.0)
         if negative.size:
             raise RecordError(
-                f"{name} is negative in {name_rows(negative)}. Give a standard deviation, which has no sign."
+                f"{name} is negative in {{rows}}. Give a standard deviation, which has no sign.", rows=negative
             )
     zero = np.flatnonzero(y_sd == 0.0)
     if zero.size:
         raise RecordError(
-            f"y_sd is 0 in {name_rows(zero)}. Give every measured y a standard deviation above 0, a small "
-            "one if it is precise; only inputs can be exact (t_sd = 0)."
+            "y_sd is 0 in {rows}. Give every measured y a standard deviation above 0, a small "
+            "one if it is precise; only inputs can be exact (t_sd = 0).",
+            rows=zero,
         )

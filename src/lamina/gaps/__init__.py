@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ..engine.stack import INLINE
-from ..errors import MethodError, OrderError, name_rows
+from ..errors import MethodError, OrderError
 
 Array = NDArray[np.float64]
 
@@ -42,8 +42,9 @@ def to_gaps(tau: ArrayLike) -> tuple[float, Array]:
     wrong = np.flatnonzero(~(gap >= 0))
     if wrong.size:
         raise OrderError(
-            f"tau must increase down the rows, but it does not after {name_rows(wrong)}. "
-            "Pass the latent inputs in their known order; for a decreasing order pass -tau."
+            "tau must increase down the rows, but it does not after {rows}. "
+            "Pass the latent inputs in their known order; for a decreasing order pass -tau.",
+            rows=wrong,
         )
     with np.errstate(divide="ignore"):
         return float(tau[0]), np.log(gap)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..errors import MethodError, OrderError, RecordError, name_rows
+from ..errors import MethodError, OrderError, RecordError
 from ..kernels import Kernel
 from ..record import Record
 from .rows import Rows
@@ -51,14 +51,16 @@ def check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
         if loose.any():
             row = members[int(np.argmax(loose))]
             raise RecordError(
-                f"nothing holds the rows without a date on one side of the gap after {name_rows(known[[row]])}: it "
+                "nothing holds the rows without a date on one side of the gap after {rows}: it "
                 "may have any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a "
-                "date. Date a row there, or leave these rows out."
+                "date. Date a row there, or leave these rows out.",
+                rows=known[[row]],
             )
         if len(dated) < 2 and gaps in ("gamma", "exponential"):
             raise RecordError(
-                f"one date, that of {name_rows(known[members[dated]])}, cannot tell the pace of a sequence whose "
-                "other rows have none. Give it a second date, or leave the rows without one out."
+                "one date, that of {rows}, cannot tell the pace of a sequence whose "
+                "other rows have none. Give it a second date, or leave the rows without one out.",
+                rows=known[members[dated]],
             )
 
 
@@ -76,10 +78,11 @@ def check_bounds(record: Record, rows: Rows, known: Array) -> None:
             both_exact = by >= 0 and record.exact[row] and record.exact[by]  # the record has seen to these
             if by >= 0 and not same_block and not both_exact and last[row] - least <= reached:
                 raise OrderError(
-                    f"the dates of {name_rows(known[[by, row]])} contradict the order: the first cannot be before "
+                    f"the dates of {{rows}} contradict the order: the first cannot be before "
                     f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
                     f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, least gaps included. "
-                    "Correct the dates, the order or least_gap."
+                    "Correct the dates, the order or least_gap.",
+                    rows=known[[by, row]],
                 )
             if first[row] - least > reached:
                 reached, by = first[row] - least, int(row)
@@ -96,8 +99,9 @@ def check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> 
         total, apart = float(rows.least[between].sum()), float(rows.t[last] - rows.t[first])
         if total > max(apart, 0.0) + 10.0 * math.hypot(scale[first], scale[last]):
             raise RecordError(
-                f"the least gaps between {name_rows(known[[first, last]])} add up to {total:g}, but their dates are "
-                f"{apart:g} apart. Correct least_gap (--least-gap), or look at its unit."
+                f"the least gaps between {{rows}} add up to {total:g}, but their dates are "
+                f"{apart:g} apart. Correct least_gap (--least-gap), or look at its unit.",
+                rows=known[[first, last]],
             )
 
 
@@ -127,8 +131,9 @@ def check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
             k = int(np.argmax(same))
             raise MethodError(
                 f'gaps="{gaps}" gives no probability to a gap of zero, but the exact inputs of '
-                f"{name_rows(known[rows[k : k + 2]])} are equal. Take one of them out of the sequence by leaving its "
-                'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).'
+                f"{{rows}} are equal. Take one of them out of the sequence by leaving its "
+                'label empty, or use gaps="exponential" or "uniform" (--gaps on the command line).',
+                rows=known[rows[k : k + 2]],
             )
 
 
@@ -188,9 +193,10 @@ def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array,
     pinned = rows[inside & record.exact[rows]]
     if pinned.size:
         raise RecordError(
-            f"{name_rows(known[pinned])} has an exact input (t_sd = 0) and shares its depth with other rows, whose "
+            "{rows} has an exact input (t_sd = 0) and shares its depth with other rows, whose "
             "order is then unknown. Give it another depth, tie the rows if they have the same true input, or take it "
-            "out of the sequence by leaving its label empty."
+            "out of the sequence by leaving its label empty.",
+            rows=known[pinned],
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dates import Date, Tabulated
-from ..errors import MethodError, OrderError, RecordError, name_rows
+from ..errors import MethodError, OrderError, RecordError
 from ..record import Record
 
 Array = np.ndarray
@@ -92,14 +92,17 @@ def _check_place(record: Record, name: Hashable, rows: list[int]) -> None:
             continue
         if len(place) < len(rows):
             raise RecordError(
-                f"{name_rows(rows)} are tied ({name!r}) but belong to different sequences. Tie rows of one sequence "
-                "only; a horizon that several cores share can be given to each of them with its own date."
+                f"{{rows}} are tied ({name!r}) but belong to different sequences. Tie rows of one sequence "
+                "only; a horizon that several cores share can be given to each of them with its own date.",
+                rows=rows,
             )
         between = np.setdiff1d(members[place[0] : place[-1]], rows)
         if len(between):
             raise OrderError(
-                f"{name_rows(rows)} are tied ({name!r}), but {name_rows(between)} lies between them in the same "
-                "sequence and would have to be older and younger at once. Correct the tie or the order."
+                f"{{rows}} are tied ({name!r}), but {{between}} lies between them in the same "
+                "sequence and would have to be older and younger at once. Correct the tie or the order.",
+                rows=rows,
+                between=between,
             )
 
 
@@ -109,8 +112,8 @@ def _one_date(record: Record, name: Hashable, rows: list[int]) -> tuple[float, f
     if exact:
         if len({record.t[i] for i in exact}) > 1:
             raise OrderError(
-                f"{name_rows(exact)} are tied ({name!r}), but their exact inputs (t_sd = 0) differ. "
-                "Correct t or the tie."
+                f"{{rows}} are tied ({name!r}), but their exact inputs (t_sd = 0) differ. Correct t or the tie.",
+                rows=exact,
             )
         return float(record.t[exact[0]]), 0.0, None
     dated = [i for i in rows if record.dated[i]]
@@ -132,7 +135,7 @@ def _one_date(record: Record, name: Hashable, rows: list[int]) -> tuple[float, f
         log_density += special[i].log_density(grid) if i in special else gaussian
     if not np.isfinite(log_density).any():
         raise OrderError(
-            f"{name_rows(rows)} are tied ({name!r}), but their dates have no time in common. Correct the tie."
+            f"{{rows}} are tied ({name!r}), but their dates have no time in common. Correct the tie.", rows=rows
         )
     product = Tabulated(grid, np.exp(log_density - log_density.max()))
     return product.mean, product.sd, product
@@ -145,8 +148,9 @@ def _one_value(record: Record, name: Hashable, rows: Array) -> tuple[float, floa
         return np.nan, np.inf
     if record.limit is not None and record.limit[rows].any() and len(measured) > 1:
         raise RecordError(
-            f"{name_rows(rows)} are tied ({name!r}) and one of them is a limit, which cannot be merged with other "
-            "values. Leave the tie out, or the limit."
+            f"{{rows}} are tied ({name!r}) and one of them is a limit, which cannot be merged with other "
+            "values. Leave the tie out, or the limit.",
+            rows=rows,
         )
     precision = record.y_sd[measured] ** -2.0
     return float(precision @ record.y[measured] / precision.sum()), float(precision.sum() ** -0.5)
@@ -159,8 +163,8 @@ def check_single_dates(record: Record, layer: Array) -> None:
     several = np.flatnonzero(uncertain & (counts[layer] > 1))
     if several.size:
         raise MethodError(
-            f'estimate="t_scale" needs dates one by one, but those of {name_rows(several)} are tied and merged. '
-            "Leave the tie out."
+            'estimate="t_scale" needs dates one by one, but those of {rows} are tied and merged. Leave the tie out.',
+            rows=several,
         )
 
 
@@ -170,5 +174,6 @@ def check_single_values(record: Record, layer: Array, what: str) -> None:
     several = np.flatnonzero(record.measured & (counts[layer] > 1))
     if several.size:
         raise MethodError(
-            f"{what} needs values one by one, but those of {name_rows(several)} are tied and merged. Leave the tie out."
+            f"{what} needs values one by one, but those of {{rows}} are tied and merged. Leave the tie out.",
+            rows=several,
         )

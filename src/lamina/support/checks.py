@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RecordError, name_rows
+from ..errors import RecordError
 
 Labels = tuple[Hashable | None, ...]
 
@@ -38,7 +38,7 @@ def numbers(
     bad = np.flatnonzero(~(np.isfinite(column) | gaps))
     if bad.size:
         raise RecordError(
-            f"{name} is missing, NaN or infinite in {name_rows(bad)}. Fill in the value or leave the row out."
+            f"{name} is missing, NaN or infinite in {{rows}}. Fill in the value or leave the row out.", rows=bad
         )
     return column
 
@@ -56,8 +56,9 @@ def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
     bad = [i for i, entry in enumerate(entries) if not isinstance(entry, Hashable)]
     if bad:
         raise RecordError(
-            f"{name} must hold labels such as text or whole numbers, which {name_rows(bad)} "
-            f"{_do_not(bad)}: row {bad[0]} is {entries[bad[0]]!r}. Pass one label per row."
+            f"{name} must hold labels such as text or whole numbers, which {{rows}} "
+            f"{_do_not(bad)}: row {bad[0]} is {entries[bad[0]]!r}. Pass one label per row.",
+            rows=bad,
         )
     return tuple(None if _is_missing(entry) or _is_blank(entry) else entry for entry in entries)
 
@@ -89,8 +90,9 @@ def _from_objects(name: str, entries: NDArray[np.object_]) -> NDArray[np.float64
         entry = entries[bad[0]]
         kind = "text" if isinstance(entry, str | bytes) else type(entry).__name__
         raise RecordError(
-            f"{name} must hold real numbers, which {name_rows(bad)} {_do_not(bad)}: "
-            f"row {bad[0]} is the {kind} {entry!r}. {_NUMBERS_ONLY}"
+            f"{name} must hold real numbers, which {{rows}} {_do_not(bad)}: "
+            f"row {bad[0]} is the {kind} {entry!r}. {_NUMBERS_ONLY}",
+            rows=bad,
         )
     return column
 

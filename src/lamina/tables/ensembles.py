@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import RecordError, name_rows
+from ..errors import RecordError
 from ..support.checks import numbers
 from .problems import TableError, problem, quote
 
@@ -92,9 +92,10 @@ def _refuse_beyond(path: Path, wanted: _Array, at: _Array) -> None:
         first = wanted[beyond[0]]
         raise problem(
             path,
-            f"the ensemble reaches from depth {at[0]:g} to {at[-1]:g}, but {name_rows(beyond)} of the record "
+            f"the ensemble reaches from depth {at[0]:g} to {at[-1]:g}, but {{rows}} of the record "
             f"{'lies' if beyond.size == 1 else 'lie'} outside (the first at {first:g})",
             "run the age model to these depths, leave the rows out, or bring both to one unit",
+            rows=beyond,
         )
 
 

@@ -1,6 +1,5 @@
 """What can be wrong with a table, said in one shape: FILE, line N, column "X": what was found; what to do."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +16,23 @@ class TableError(LaminaError):
 
 
 def problem(
-    path: Path | str, found: str, do: str, line: int | Sequence[int] | None = None, column: str | None = None
+    path: Path | str,
+    found: str,
+    do: str,
+    line: int | Sequence[int] | None = None,
+    column: str | None = None,
+    rows: Iterable[int] = (),
 ) -> TableError:
-    """The error to raise. `line` and `column` are left out of the message where they make no sense."""
+    """The error to raise. `line` and `column` are left out of the message where they make no sense.
+
+    rows: those of a record that `found` calls "{rows}".
+    """
     where = Path(path).name or str(path)
     if line is not None:
         where += f", {_place([line] if isinstance(line, int) else line, column)}"
     elif column is not None:
         where += f", column {quote(column)}"
-    return TableError(f"{where}: {found}; {do}.")
+    return TableError(f"{where}: {found}; {do}.", rows)
 
 
 def _place(lines: Sequence[int], column: str | None) -> str:
@@ -66,19 +73,6 @@ def name_lines(lines: Sequence[int]) -> str:
     if len(texts) <= _LISTED:
         return f"lines {', '.join(texts[:-1])} and {texts[-1]}"
     return f"lines {', '.join(texts[:3])}, ... ({len(texts)} in all)"
-
-
-def in_lines(text: str, lines: Sequence[int]) -> str:
-    """A message of the library, which counts the rows of a record from 0, with the lines of the table instead."""
-
-    def told(match: re.Match[str]) -> str:
-        named = [str(lines[int(row)]) for row in re.findall(r"\d+", match["rows"])]
-        if match["all"]:
-            return f"lines {', '.join(named)}, ... ({match['all']} in all)"
-        return name_lines(sorted(map(int, named)))
-
-    rows = r"rows? (?P<rows>\d+(?:, \d+)*(?: and \d+)?)"
-    return re.sub(rf"{rows}(?:, \.\.\. \((?P<all>\d+) in all, counting from 0\)| \(counting from 0\))", told, text)
 
 
 def quote(text: str) -> str:

@@ -22,7 +22,7 @@ from .layers import layers, read_ties
 from .numbers import decimal_comma, is_blank, note_codes, values
 from .options import Options
 from .order import Arrangement, arrange, find_key
-from .problems import Faults, TableError, in_lines, listing, name_lines, option, problem, quote
+from .problems import Faults, TableError, listing, name_lines, option, problem, quote
 from .reported import note_exact, note_reversals, refuse_exact_reversals
 from .scale import find_scale, sided, unit_along
 from .sequences import label_rows
@@ -204,6 +204,6 @@ def _record(
         )
         merge_ties(record)  # says what cannot be one layer
     except LaminaError as error:
-        told = in_lines(str(error).rstrip("."), [grid.lines[i] for i in rows])
-        raise problem(grid.path, told, "correct the table") from error
+        worded = error.worded(lambda wrong: name_lines(sorted(grid.lines[rows[i]] for i in wrong)))
+        raise problem(grid.path, worded.rstrip("."), "correct the table", rows=error.rows) from error
     return record

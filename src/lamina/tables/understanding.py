@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import LaminaError
 from ..record import Record
 from .facts import Fact
-from .problems import in_lines
+from .problems import name_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,10 @@ class Understanding:
         try:
             yield
         except LaminaError as error:
-            told = in_lines(str(error), self.lines)
-            if told == str(error):
+            worded = error.worded(lambda rows: name_lines(sorted(self.lines[row] for row in rows)))
+            if worded == str(error):
                 raise
-            raise type(error)(f"{self.path.name}: {told}") from error
+            raise type(error)(f"{self.path.name}: {worded}", error.rows) from error
 
     def describe(self) -> str:
         """The facts and warnings as plain text, one a line."""

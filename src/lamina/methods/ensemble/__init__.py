@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, name_rows
+from ...errors import MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from ..draws import Checkpoint, Draws
@@ -79,8 +79,9 @@ def check(problem: Problem, members: ArrayLike | None = None, covariance: ArrayL
     tied = np.flatnonzero(np.bincount(problem.layer)[problem.layer] > 1)
     if tied.size:
         raise MethodError(
-            f'{name_rows(tied)} are tied, but with method="ensemble" the ages say themselves what is of one age. '
-            "Leave the tie out."
+            '{rows} are tied, but with method="ensemble" the ages say themselves what is of one age. '
+            "Leave the tie out.",
+            rows=tied,
         )
     return _checked_covariance(problem, covariance) if members is None else _checked_members(problem, members)
 
@@ -104,20 +105,22 @@ def _checked_members(problem: Problem, given: Any) -> Array:
     ages[:, record.exact] = np.where(np.isnan(ages[:, record.exact]), record.t[record.exact], ages[:, record.exact])
     missing = np.flatnonzero(~np.isfinite(ages).all(axis=0))
     if missing.size:
-        raise MethodError(f"members: an age is NaN or infinite in {name_rows(missing)} of the record.")
+        raise MethodError("members: an age is NaN or infinite in {rows} of the record.", rows=missing)
     moved = np.flatnonzero(record.exact & ~np.isclose(ages, record.t, rtol=1e-9, atol=0.0).all(axis=0))
     if moved.size:
         raise MethodError(
-            f"members differ from t in {name_rows(moved)} of the record, whose input is exact (t_sd = 0). Give these "
-            "rows a t_sd above 0, or the members their t, or NaN, there."
+            "members differ from t in {rows} of the record, whose input is exact (t_sd = 0). Give these "
+            "rows a t_sd above 0, or the members their t, or NaN, there.",
+            rows=moved,
         )
     dated = record.dated & ~record.exact
     reach = APART * np.where(dated, record.t_sd, 0.0)
     apart = dated & ((record.t < ages.min(axis=0) - reach) | (record.t > ages.max(axis=0) + reach))
     if 2 * apart.sum() > dated.sum():
         raise MethodError(
-            f"members do not reach the t of {name_rows(np.flatnonzero(apart))} of the record, within {APART:g} t_sd. "
-            "Give them in the order of its rows and on its time scale (BP or CE, years or thousands)."
+            f"members do not reach the t of {{rows}} of the record, within {APART:g} t_sd. "
+            "Give them in the order of its rows and on its time scale (BP or CE, years or thousands).",
+            rows=np.flatnonzero(apart),
         )
     ages = problem.to_internal(ages)
     ages[:, record.exact] = problem.rows.t[record.exact]
@@ -133,18 +136,19 @@ def _checked_covariance(problem: Problem, given: Any) -> Array:
         )
     if not np.isfinite(matrix).all():
         missing = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-        raise MethodError(f"covariance is NaN or infinite in {name_rows(missing)}.")
+        raise MethodError("covariance is NaN or infinite in {rows}.", rows=missing)
     undated = np.flatnonzero(~record.dated)
     if undated.size:
-        raise MethodError(f"covariance is that of the errors of t, which {name_rows(undated)} does not have: give it.")
+        raise MethodError("covariance is that of the errors of t, which {rows} does not have: give it.", rows=undated)
     slack = ROUNDING * float(np.abs(matrix).max())
     if np.abs(matrix - matrix.T).max() > slack or np.linalg.eigvalsh(matrix).min() < -n * slack:
         raise MethodError("covariance is no covariance: it is not symmetric, or has a negative eigenvalue.")
     free = np.flatnonzero(record.exact & (np.diag(matrix) > slack))
     if free.size:
         raise MethodError(
-            f"covariance has a variance in {name_rows(free)}, whose input is exact (t_sd = 0). Give these rows a t_sd "
-            "above 0, or no variance."
+            "covariance has a variance in {rows}, whose input is exact (t_sd = 0). Give these rows a t_sd "
+            "above 0, or no variance.",
+            rows=free,
         )
     return np.where(np.outer(record.exact, record.exact) | record.exact, 0.0, 0.5 * (matrix + matrix.T))
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import dense, markov
-from ...errors import KernelError, MethodError, name_rows
+from ...errors import KernelError, MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from ..coordinates import OPEN, Plan, lay, make_plan, unlay
@@ -103,9 +103,10 @@ def _uncertain_everywhere(problem: Problem) -> Problem:
     further = np.flatnonzero(inside & (problem.rows.before >= 0))
     if further.size:
         raise MethodError(
-            f'method="npv" cannot hold an exact input inside a sequence, as in {name_rows(further)}. '
+            'method="npv" cannot hold an exact input inside a sequence, as in {rows}. '
             'Use method="mcmc", '
-            "take the row out of the sequence by leaving its label empty, or give it a t_sd above 0."
+            "take the row out of the sequence by leaving its label empty, or give it a t_sd above 0.",
+            rows=further,
         )
     if not inside.any():
         return problem
