@@ -360,7 +360,7 @@ def test_a_date_in_conflict_is_named_by_its_line(tmp_path):
     text = "depth,age_bp,age_sd,value,value_sd\n" + rows.replace("6,600,10", "6,900,10")
     done = lamina("fit", write_table(tmp_path, text), "--out", tmp_path / "out")
     assert "in conflict with the order" in done.stdout
-    assert "  line 5: dated 900" in done.stdout
+    assert "  line 5, depth 6: dated 900" in done.stdout
 
 
 def test_ctrl_c_in_warm_up_leaves_nothing(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from lamina import plots
 from lamina.methods.draws import Draws
 from lamina.model.problem import pose
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.shown import boxes, evenly, groups, moved, thinning, time_range
+from lamina.posterior.shown import boxes, evenly, groups, input_shifts, thinning, time_range
 from lamina.posterior.times import default_times
 from lamina.report import figures
 from lamina.report.content import compute
@@ -118,7 +118,7 @@ def test_with_ages_before_present_time_runs_to_the_right_and_rates_forward(ax):
 def test_moved_inputs_are_those_of_the_posterior(ax):
     posterior = fits.posterior("mcmc")
     inputs = posterior.inputs()
-    found = moved(posterior, np.arange(10))
+    found = input_shifts(posterior, np.arange(10))
     np.testing.assert_allclose(found[["mean", "sd"]], inputs[["mean", "sd"]])
     np.testing.assert_allclose(found["shift"], inputs["mean"] - inputs["t"])
     plots.inputs(posterior, ax)

@@ -338,7 +338,7 @@ def test_a_wrong_date_is_named_and_right_ones_are_not():
     assert found.diagnostics["conflicts"] == [6]
     text = found.summary()
     assert "1 date in conflict" in text
-    assert f"row 6 (Beta-6): dated {found.record.t[6]:g} ± 0.2" in text
+    assert f"row 6, Beta-6: dated {found.record.t[6]:.2f} ± 0.20" in text
     clean = fits.quietly(with_wrong_date(6, 0.0), seed=1, **fits.OPTIONS["mcmc"])
     assert clean.diagnostics["conflicts"] == []
     assert "no date is in conflict" in clean.summary()

@@ -1,4 +1,4 @@
-"""Residuals and the values foretold from all other rows."""
+"""Residuals and the leave-one-out predictions."""
 
 import fits
 import numpy as np
@@ -10,7 +10,7 @@ from lamina import dense
 from lamina.posterior.residuals import residuals
 
 
-def test_foretold_values_are_those_of_fits_without_the_row():
+def test_predicted_values_are_those_of_fits_without_the_row():
     kernel, record = lamina.Matern32(2.0, 0.7), fits.record(t_sd=0.0)
     fixed = dict(zip(kernel.names, np.exp(kernel.theta), strict=True))
     table = residuals(lamina.fit(record, "gp", kernel, fixed=fixed))
@@ -21,7 +21,7 @@ def test_foretold_values_are_those_of_fits_without_the_row():
             model, record.t[others], record.y[others], record.y_sd[others], record.t[i : i + 1]
         )
         sd = np.sqrt(covariance[0, 0] + record.y_sd[i] ** 2)
-        assert table["foretold"][i] == pytest.approx(norm.cdf((record.y[i] - mean[0]) / sd), abs=1e-6)
+        assert table["loo_pit"][i] == pytest.approx(norm.cdf((record.y[i] - mean[0]) / sd), abs=1e-6)
 
 
 def test_residuals_are_measured_less_fitted():
@@ -45,7 +45,7 @@ def test_every_method_has_residuals(method):
     table = residuals(fits.posterior(method))
     assert len(table) == 10
     assert np.isfinite(table).all(axis=None)
-    assert table["foretold"].between(0.0, 1.0).all()
+    assert table["loo_pit"].between(0.0, 1.0).all()
 
 
 def drawn_record(reported_sd) -> lamina.Record:
@@ -57,18 +57,18 @@ def drawn_record(reported_sd) -> lamina.Record:
     return lamina.Record(t=t, t_sd=0.0, y=y, y_sd=reported_sd)
 
 
-def test_in_the_right_model_foretold_values_are_evenly_spread():
+def test_in_the_right_model_loo_pit_values_are_evenly_spread():
     table = residuals(lamina.fit(drawn_record(0.3), "gp"))
-    assert kstest(table["foretold"], "uniform").pvalue > 0.01
+    assert kstest(table["loo_pit"], "uniform").pvalue > 0.01
 
 
-def test_errors_that_are_too_large_gather_foretold_values_in_the_middle():
+def test_errors_that_are_too_large_gather_loo_pit_values_in_the_middle():
     table = residuals(lamina.fit(drawn_record(0.9), "gp"))
-    assert (np.abs(table["foretold"] - 0.5) < 0.25).mean() > 0.7
+    assert (np.abs(table["loo_pit"] - 0.5) < 0.25).mean() > 0.7
 
 
-def test_a_row_far_from_all_others_is_foretold_by_the_prior():
+def test_a_row_far_from_all_others_is_predicted_by_the_prior():
     record = lamina.Record(t=[0.0, 1.0, 2.0, 1e7], t_sd=0.0, y=[0.0, 0.1, 0.0, 0.05], y_sd=0.1)
     posterior = lamina.fit(record, "gp", fixed={"length": 1.0, "sd": 1.0}, mean="zero")
     expected = norm.cdf(0.05 / np.sqrt(1.0 + 0.01))
-    assert residuals(posterior)["foretold"][3] == pytest.approx(expected, abs=1e-6)
+    assert residuals(posterior)["loo_pit"][3] == pytest.approx(expected, abs=1e-6)

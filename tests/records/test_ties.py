@@ -155,9 +155,9 @@ def test_residuals_are_those_of_curve_and_offset_together():
     )
     table = residuals(found)
     assert np.abs(table["scaled"]).max() < 4.0
-    assert 0.3 < table["foretold"].mean() < 0.7
-    assert table["foretold"].std() > 0.2, "not all at one end"
-    assert table["foretold"].between(0.01, 0.99).mean() > 0.8
+    assert 0.3 < table["loo_pit"].mean() < 0.7
+    assert table["loo_pit"].std() > 0.2, "not all at one end"
+    assert table["loo_pit"].between(0.01, 0.99).mean() > 0.8
     offsets = found.offsets()
     assert offsets["mean"][1] - offsets["mean"][0] == pytest.approx(3.0, abs=0.3)
 

@@ -180,7 +180,7 @@ def _conflict(posterior: Posterior, row: int, understanding: Understanding) -> s
     """A date in conflict as the user knows it: line, name and depth, with what was dated and what was found."""
     import numpy as np
 
-    from ..report.words import with_sd
+    from ..support.numbers import with_sd
 
     record, (_, mean, sd) = posterior.record, posterior.input_moments(np.array([row]))
     # The model has rows of its own between those of the table, but none of them is dated.

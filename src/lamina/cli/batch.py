@@ -49,8 +49,8 @@ def batch(
     from ..batches.batch import SUMMARY, safe_names
     from ..batches.batch import batch as fit_all
     from ..output.folder import RUN
-    from ..report.words import count
     from ..support.files import WriteError, check_empty, those_there
+    from ..support.numbers import count
     from ..tables import Options
     from .arguments import check_method_takes, intervals, times
     from .arguments import kernel as by_name

@@ -239,7 +239,7 @@ def _told(posterior: Posterior, facts: dict[str, Any], folder: Path, understandi
     """The end of a run in a few lines. ``facts`` are those of run.json; rates are forward in time."""
     from ..records import axes
     from ..report import events
-    from ..report.words import probability, with_range
+    from ..support.numbers import probability, with_range
 
     names = None if understanding is None else [f"line {line}" for line in understanding.lines]
     lines = [posterior.summary(names), ""]

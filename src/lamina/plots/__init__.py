@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..posterior.residuals import residuals as residual_table
-from ..posterior.shown import Boxes, boxes, drawn_rows, evenly, groups, has_rate, moved, size_of, thinning, time_range
+from ..posterior.shown import (
+    Boxes,
+    boxes,
+    drawn_rows,
+    evenly,
+    groups,
+    has_rate,
+    input_shifts,
+    size_of,
+    thinning,
+    time_range,
+)
 from ..posterior.times import default_times
 from ..records.axes import describe
 from .canvas import mark_unfinished, own_axes, plain
@@ -100,7 +111,7 @@ def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     record, names = posterior.record, describe(posterior.record)
     uncertain = np.flatnonzero(record.dated & ~record.exact)
     rows = uncertain[evenly(len(uncertain), MOST_BARS)]
-    found = moved(posterior, rows)
+    found = input_shifts(posterior, rows)
     bar = 3.5 if len(rows) <= 100 else 2.0
     said = "taken as measured" if posterior.as_measured else "posterior ± 2 sd"
     wide, narrow = 2.0 * found["t_sd"], 2.0 * found["sd"]

@@ -19,6 +19,7 @@ from ..model.problem import Problem
 from ..record import Record
 from ..support.arviz_notice import no_refactor_notice
 from ..support.checks import numbers
+from .diagnosis import conflict_limit, rows_in_conflict
 from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .shown import evenly
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: A date is in conflict with the order, or with the curve, if its posterior mean is further away than this many sd; in
-#: long records, where chance alone would do that to some, further: so that it does it to so many dates on average.
-CONFLICT, BY_CHANCE = 3.0, 0.27
 #: A variance this many times the reported one is an outlier's.
 OUTLYING = 10.0
 #: Bands are averaged over so many draws, evenly taken: at most, at least, and in between draws times rows stay below.
@@ -76,13 +74,13 @@ class Posterior:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """What the method knows of itself, and the rows whose date is in conflict."""
-        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self._conflicts()}
+        found = rows_in_conflict(self.record, self.input_means)
+        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": found}
 
     @property
     def conflict_limit(self) -> float:
         """A date that moved by more of its standard deviations than this is in conflict with the order or the curve."""
-        dates = max(int(np.count_nonzero(self.record.dated & ~self.record.exact)), 1)
-        return max(CONFLICT, -float(ndtri(0.5 * BY_CHANCE / dates)))
+        return conflict_limit(self.record)
 
     @property
     def averaged(self) -> int:
@@ -363,12 +361,6 @@ class Posterior:
                 "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
                 "Fit with Matern32 or Matern52 if you need the rate."
             )
-
-    def _conflicts(self) -> list[int]:
-        mean = self.input_means
-        uncertain = self.record.dated & ~self.record.exact
-        shift = np.abs(np.where(uncertain, mean - self.record.t, 0.0))
-        return [int(i) for i in np.flatnonzero(uncertain & (shift > self.conflict_limit * self.record.t_sd))]
 
 
 def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

@@ -1,12 +1,12 @@
-"""How the measurements sit about the curve, and whether each could have been foretold from all the others.
+"""Residuals of the measurements, and the leave-one-out prediction of each from all the others.
 
 Given one draw of (tau, theta), f(tau_i) has posterior mean m and variance V. Taking row i away leaves a normal with
 
     1/V' = 1/V - 1/s²,    m' = V' (m/V - y_i/s²),
 
-s² being the variance of y_i (Rasmussen & Williams 2006, section 5.4.2), so that y_i is foretold as N(m', V' + s²). The
-draws were made with y_i; what it said to them is taken out by weighting each with 1 / N(y_i; m', V' + s²), weights
-being cut at sqrt(S) times their mean (Ionides 2008).
+s² being the variance of y_i (Rasmussen & Williams 2006, section 5.4.2), so that y_i is predicted as N(m', V' + s²).
+The draws were made with y_i; each is weighted with 1 / N(y_i; m', V' + s²) to remove its influence, and weights are
+truncated at sqrt(S) times their mean (Ionides 2008).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: Draws that are used: at most, at least, and in between so many that draws times rows stay below the third number.
+#: Draws that are used: at most, at least, and in between as many as keep draws times rows below the third number.
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
 
 
@@ -36,8 +36,8 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     """Residuals of the rows (default: all) that have a measured value, not a limit, one line each.
 
     Columns: at (posterior mean of the input), y, fitted (mean of the curve at the row's own input), residual = y -
-    fitted, scaled = residual / sd of y, and foretold = the probability that a value foretold from all other rows is
-    below y: evenly spread over 0 to 1 if the model is right.
+    fitted, scaled = residual / sd of y, and loo_pit (leave-one-out probability integral transform) = the probability
+    that a value predicted from all other rows is below y: uniform over 0 to 1 if the model is right.
     """
     import pandas as pd
 
@@ -58,7 +58,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
         "fitted": fitted,
         "residual": y - fitted,
         "scaled": (y - fitted) / np.sqrt(draws.weight @ s_var),
-        "foretold": _foretold(y, m, V, s_var, draws.weight),
+        "loo_pit": _loo_pit(y, m, V, s_var, draws.weight),
     }
     return pd.DataFrame(columns, index=pd.Index(rows, name="row"))
 
@@ -68,8 +68,8 @@ def _some(draws: Draws, n: int) -> Draws:
     return replace(some, tau=some.tau.astype(float))
 
 
-def _foretold(y: Array, m: Array, V: Array, s_var: Array, weight: Array) -> Array:
-    """P(value foretold without the row < y), shape (R,), from arrays (S, R)."""
+def _loo_pit(y: Array, m: Array, V: Array, s_var: Array, weight: Array) -> Array:
+    """P(value predicted without the row < y), shape (R,), from arrays (S, R)."""
     from scipy.special import ndtr
 
     # A row that alone knows the curve there leaves nothing behind: its precision may round to zero or below.

@@ -128,7 +128,7 @@ def _placed(posterior: Posterior) -> tuple[Array, Array]:
     record = posterior.record
     if record.dated.all():
         return record.t, record.t_sd
-    found = moved(posterior, np.arange(len(record)))
+    found = input_shifts(posterior, np.arange(len(record)))
     return np.where(record.dated, record.t, found["mean"]), np.where(record.dated, record.t_sd, found["sd"])
 
 
@@ -147,7 +147,7 @@ def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
-def moved(posterior: Posterior, rows: Array) -> pd.DataFrame:
+def input_shifts(posterior: Posterior, rows: Array) -> pd.DataFrame:
     """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd.
 
     The last is NaN for exact inputs; t, t_sd, shift and kept are NaN for rows without a date.

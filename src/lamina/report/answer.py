@@ -6,12 +6,9 @@ import numpy as np
 
 from ..kernels import Linear
 from ..methods.runner import ESS, R_HAT
-from ..posterior.shown import moved
+from ..posterior import diagnosis
+from ..support.numbers import capitalised, count, decimals, fixed, join_words, number, percent, with_range, with_sd
 from .content import Content
-from .words import beginning, count, decimals, fixed, listed, number, percent, with_range, with_sd
-
-#: Conflicts that are told one by one.
-MOST_CONFLICTS = 20
 
 
 def when(content: Content, time: float, unit: bool = True) -> str:
@@ -46,14 +43,14 @@ def _change(content: Content) -> list[str]:
     average = with_range(whole["mean"], whole["q2.5"], whole["q97.5"], axes.rate_unit)
     if sure < 0.95:
         return [
-            f"{beginning(record.y_name)} shows no clear change from end to end {between}: "
+            f"{capitalised(record.y_name)} shows no clear change from end to end {between}: "
             f"{with_range(change, low, high, record.y_unit)}."
         ]
     did = "rose"
     if change < 0.0:
         did, change, low, high = "fell", -change, -high, -low
     by = with_range(change, low, high, record.y_unit)
-    return [f"{beginning(record.y_name)} {did} by {by} {between}, on average at {average}."]
+    return [f"{capitalised(record.y_name)} {did} by {by} {between}, on average at {average}."]
 
 
 def fastest(content: Content) -> list[str]:
@@ -200,39 +197,27 @@ def conflicts(content: Content) -> tuple[str, list[str]]:
     """Dates that the order or the curve contradicts: a sentence, and one line each."""
     if content.as_measured:
         return "Inputs were taken as measured, so none can be in conflict with the order.", []
-    rows: list[int] = content.facts["conflicts"]
-    limit = number(content.posterior.conflict_limit, 2)
-    if not rows:
-        return f"No date is in conflict: none moved by more than {limit} of its reported standard deviations.", []
-    first = (
-        f"{count(len(rows), 'date')} moved by more than {limit} of the reported standard deviations: the order "
-        "or the curve contradicts them. Look them up: a sample may be reworked, mislabelled or out of place, or its "
-        "error too small."
-    )
-    table = moved(content.posterior, np.array(rows[:MOST_CONFLICTS]))
-    lines = [
-        f"{row_name(content, int(row))}: reported {with_sd(one['t'], one['t_sd'])}, found "
-        f"{with_sd(one['mean'], one['sd'])}, {number(abs(one['shift']) / one['t_sd'], 2)} standard deviations away"
-        for row, one in table.iterrows()
-    ]
-    if len(rows) > MOST_CONFLICTS:
-        lines.append(f"and {len(rows) - MOST_CONFLICTS} more")
-    return first, lines
+    found = diagnosis.conflicts(content.posterior, content.names)
+    summary = diagnosis.conflict_summary(content.posterior, found)
+    if not found:
+        return f"{summary[0].upper()}{summary[1:]}.", []
+    remedy = "Check them: a sample may be reworked, mislabelled or out of place, or its error may be too small."
+    return f"{summary}. {remedy}", diagnosis.list_conflicts(found)
 
 
 def row_name(content: Content, row: int) -> str:
     """A row as the user knows it: its line in the table, or its position, and its label."""
-    label = content.posterior.record.label
-    place = f"row {row}" if content.lines is None else f"line {content.lines[row]}"
-    return place if label is None or label[row] is None else f"{place}, {label[row]}"
+    return diagnosis.row_name(content.posterior.record, row, content.names)
 
 
 def check(content: Content) -> list[str]:
     """What residuals and the predictive check say."""
-    foretold = content.residuals["foretold"].to_numpy()
+    foretold = content.residuals["loo_pit"].to_numpy()
     n = len(foretold)
     inside = [(level, int((np.abs(foretold - 0.5) <= level / 2).sum())) for level in (0.5, 0.95)]
-    said = listed([f"{k} of {n} lie in the {percent(level)} range ({level * n:.0f} expected)" for level, k in inside])
+    said = join_words(
+        [f"{k} of {n} lie in the {percent(level)} range ({level * n:.0f} expected)" for level, k in inside]
+    )
     known = content.values
     each = f"Of {known:,} values {n:,}, evenly taken, were each" if n < known else "Each value was"
     text = [f"{each} foretold from all the others: {said}."]

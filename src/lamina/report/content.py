@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.quantiles import weighted_quantiles
 from ..methods.draws import affordable
 from ..posterior import functionals
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
-from ..posterior.shown import drawn_rows, evenly, has_parts, has_rate, has_trend, moved
+from ..posterior.shown import drawn_rows, evenly, has_parts, has_rate, has_trend, input_shifts
+from ..posterior.summary import parameters
 from ..posterior.times import default_times
 from ..records.axes import Axes, describe
 
@@ -60,7 +60,7 @@ class Content:
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.posterior.shown.moved``
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.posterior.shown.input_shifts``
     residuals: pd.DataFrame  #: of these rows, without limits
     values: int  #: that the record has, without limits
     theta: pd.DataFrame  #: one line per parameter
@@ -71,7 +71,7 @@ class Content:
     trend: pd.DataFrame | None  #: ``Posterior.trend``, where there is a linear one
     without_trend: pd.DataFrame | None  #: the rate without the trend, where there are both
     events: pd.DataFrame  #: ``lamina.functionals.events``
-    lines: Sequence[int] | None  #: of the file, one per row of the record
+    names: Sequence[str] | None  #: what to call each row; None for its position
     as_measured: bool  #: inputs were not inferred
 
     @cached_property
@@ -120,7 +120,7 @@ def compute(
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=CURVES),
         rows=rows,
-        inputs=moved(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
+        inputs=input_shifts(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
         residuals=residuals(posterior, rows),
         values=int(np.count_nonzero(record.measured & (True if record.limit is None else record.limit == 0))),
         theta=parameters(posterior),
@@ -131,39 +131,9 @@ def compute(
         without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
         events=functionals.events(posterior) if events is None else events,
         asked=None if at is None else _at_times(posterior, at, axes, at_tables),
-        lines=None if understanding is None else understanding.lines,
+        names=None if understanding is None else [f"line {line}" for line in understanding.lines],
         as_measured=posterior.as_measured,
     )
-
-
-def parameters(posterior: Posterior) -> pd.DataFrame:
-    """One line per unknown parameter: mean, sd, q2.5, q97.5, the prior's 68 % from low to high, r_hat and ess."""
-    import pandas as pd
-
-    problem, facts = posterior.problem, posterior.draws.diagnostics
-    theta, weight = posterior.theta, posterior.draws.weight
-    values = theta.to_numpy()
-    mean = weight @ values
-    low, high = weighted_quantiles(values, weight, (0.025, 0.975))
-    priors = [problem.to_theta(problem.prior_mean + k * problem.prior_sd) for k in (-1.0, 0.0, 1.0)]
-    lines = []
-    for j, name in enumerate(theta.columns):
-        lines.append(
-            {
-                "name": name,
-                "mean": mean[j],
-                # A point estimate has no spread, not even that of rounding.
-                "sd": float(np.sqrt(weight @ (values[:, j] - mean[j]) ** 2)) if np.ptp(values[:, j]) > 0.0 else 0.0,
-                "q2.5": low[j],
-                "q97.5": high[j],
-                "prior_low": float(priors[0][name]),
-                "prior_median": float(priors[1][name]),
-                "prior_high": float(priors[2][name]),
-                "r_hat": facts.get("r_hat_theta", {}).get(name, np.nan),
-                "ess": facts.get("ess_theta", {}).get(name, np.nan),
-            }
-        )
-    return pd.DataFrame(lines)
 
 
 def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:

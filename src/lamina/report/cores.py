@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..methods.mcmc.renewal import FREEDOM, OUTLIER_FACTOR, OUTLIER_SHARE
-from .words import count, listed, number, percent, with_sd
+from ..support.numbers import count, join_words, number, percent, with_sd
 
 if TYPE_CHECKING:
     from .content import Content
@@ -35,7 +35,7 @@ def _dates(content: Content) -> list[str]:
     curves = sorted({str(getattr(date, "curve", "")) for date in record.dates or ()} - {""})
     said = [
         f"{count(n, 'date')} {'was' if n == 1 else 'were'} {_KINDS[kind]}"
-        + (f" {listed(curves)}" if kind == "Radiocarbon" else "")
+        + (f" {join_words(curves)}" if kind == "Radiocarbon" else "")
         for kind, n in kinds.items()
     ]
     undated = int((~record.dated).sum())
@@ -43,7 +43,7 @@ def _dates(content: Content) -> list[str]:
         said.append(
             f"{count(undated, 'layer')} had no date and took {'its' if undated == 1 else 'their'} place from the others"
         )
-    return [f"{listed(said)[0].upper()}{listed(said)[1:]}."] if said else []
+    return [f"{join_words(said)[0].upper()}{join_words(said)[1:]}."] if said else []
 
 
 def _layers(content: Content) -> list[str]:
@@ -63,7 +63,7 @@ def _layers(content: Content) -> list[str]:
         least = rows.least[rows.least > 0.0]
         span = number(float(least.min())) if np.ptp(least) == 0.0 else f"{number(least.min())} to {number(least.max())}"
         said.append(f"neighbours were at least {span} {content.axes.duration} apart".replace("  ", " "))
-    return text + ([f"{listed(said)[0].upper()}{listed(said)[1:]}."] if said else [])
+    return text + ([f"{join_words(said)[0].upper()}{join_words(said)[1:]}."] if said else [])
 
 
 def _values(content: Content) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..record import Record
 from ..records.axes import describe
-from .words import plain, probability, ranged
+from ..support.numbers import plain, probability, value_and_range
 
 
 class Event(NamedTuple):
@@ -31,7 +31,7 @@ def in_words(record: Record, one: dict[str, Any]) -> Event:
     k, told = (1.0, record.t_unit) if one["quantity"] == "time" else (factor, unit)
     median, between = "–", "–"
     if one["mean"] == one["mean"]:
-        median, between = ranged(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
+        median, between = value_and_range(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
     quantity = f"{one['quantity']} ({told})" if told else one["quantity"]
     shares = (probability(one[name]) for name in ("p", "p_start", "p_end"))
     return Event(what, quantity, median, between, *shares)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..posterior.shown import boxes, groups, size_of, thinning, time_range
+from ..support.numbers import decimals, number, percent, plain, with_range, with_sd
 from .answer import row_name, when
 from .content import Content
 from .methods import meaning
-from .words import decimals, number, percent, plain, with_range, with_sd
 
 Array = np.ndarray
 Trace = dict[str, Any]
@@ -142,7 +142,7 @@ def check(content: Content) -> Figure:
     """Where each value lies in what was foretold of it: even bars if the model is right."""
     n = len(content.residuals)
     bins = BINS if n >= 5 * BINS else 5
-    counts, edges = np.histogram(content.residuals["foretold"], bins, (0.0, 1.0))
+    counts, edges = np.histogram(content.residuals["loo_pit"], bins, (0.0, 1.0))
     middle = 0.5 * (edges[1:] + edges[:-1])
     said = [
         f"{100 * a:.0f} to {100 * b:.0f} %: {k} values" for a, b, k in zip(edges[:-1], edges[1:], counts, strict=True)

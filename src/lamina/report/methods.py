@@ -6,9 +6,9 @@ import numpy as np
 
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..records.glossary import parameter
+from ..support.numbers import capitalised, count, join_words, number, with_sd
 from . import cores
 from .content import Content
-from .words import beginning, count, listed, number, with_sd
 
 REFERENCES = {
     "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
@@ -107,16 +107,16 @@ def _model(content: Content) -> list[str]:
         parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
     measured = count(int(record.measured.sum()), "measurement")
     return [
-        f"{beginning(record.y_name)} was modelled as a function of time, from {measured}, by "
+        f"{capitalised(record.y_name)} was modelled as a function of time, from {measured}, by "
         f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
     ]
 
 
 def _kernel(kernel: Kernel) -> str:
     if isinstance(kernel, Product):
-        return "the product of " + listed([_kernel(part) for part in kernel.parts])
+        return "the product of " + join_words([_kernel(part) for part in kernel.parts])
     if isinstance(kernel, Sum):
-        return "the sum of " + listed([_kernel(part) for part in kernel.parts])
+        return "the sum of " + join_words([_kernel(part) for part in kernel.parts])
     return _KERNELS.get(type(kernel).__name__, f"a {type(kernel).__name__} kernel")
 
 
@@ -175,7 +175,7 @@ def _inputs(content: Content) -> list[str]:
     text.extend(cores.methods(content))
     scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
     if scaled:
-        what = listed(["inputs" if name == "t_scale" else "outputs" for name in scaled])
+        what = join_words(["inputs" if name == "t_scale" else "outputs" for name in scaled])
         text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was learnt.")
     return text
 
@@ -201,7 +201,7 @@ def _parameters(content: Content) -> list[str]:
         if not problem.free[i] and _plays_a_part(content, name)
     ]
     text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
-    return [*text, f"Kept fixed: {listed(fixed)}."] if fixed else text
+    return [*text, f"Kept fixed: {join_words(fixed)}."] if fixed else text
 
 
 def _inference(content: Content) -> str:

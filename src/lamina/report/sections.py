@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from ..support.numbers import (
+    capitalised,
+    count,
+    fixed,
+    number,
+    percent,
+    plain,
+    probability,
+    value_and_range,
+    with_range,
+    with_sd,
+)
 from . import answer, cores, events, figures, methods
 from .content import Content, Understanding
 from .page import Page
-from .words import beginning, count, fixed, number, percent, plain, probability, ranged, with_range, with_sd
 
 #: Rows of a table that are written out.
 MOST_LINES = 300
@@ -77,7 +88,7 @@ def _top(page: Page, content: Content, title: str, links: Sequence[tuple[str, st
     page.figure(
         "curve",
         figures.curve(content),
-        alt=f"{beginning(record.y_name)}: measurements and the curve with its bands. {' '.join(sentences)}",
+        alt=f"{capitalised(record.y_name)}: measurements and the curve with its bands. {' '.join(sentences)}",
         caption="Boxes are the measurements with two reported standard deviations each way. The line is the mean of "
         "the curve, the dark band one standard deviation (68 %), the light band 95 %. Thin lines are curves drawn from "
         "the posterior: each is one way it may have been. Point at a box or the line to read its numbers.",
@@ -281,7 +292,7 @@ def _intervals(page: Page, content: Content) -> None:
                 [
                     plain(one["from"]),
                     plain(one["to"]),
-                    *ranged(one["mean"], one["q2.5"], one["q97.5"]),
+                    *value_and_range(one["mean"], one["q2.5"], one["q97.5"]),
                     probability(one["p>0"]),
                     *(probability(one[name]) for name in names),
                 ]
@@ -304,8 +315,8 @@ def _asked(page: Page, content: Content) -> None:
     with_rate = "rate" in shown
     lines = []
     for _, one in shown.iterrows():
-        rate = ranged(one["rate"], one["rate_low"], one["rate_high"]) if with_rate else ()
-        lines.append([plain(one["at"]), *ranged(one["mean"], one["low"], one["high"]), *rate])
+        rate = value_and_range(one["rate"], one["rate_low"], one["rate_high"]) if with_rate else ()
+        lines.append([plain(one["at"]), *value_and_range(one["mean"], one["low"], one["high"]), *rate])
     page.table([*head, content.axes.rate, "95 %"] if with_rate else head, lines, 0)
     if len(shown) < len(content.asked):
         page.paragraph(

@@ -1,16 +1,17 @@
-"""Numbers in words: as many digits as they deserve, a true minus sign, and units."""
+"""Numbers, counts and lists in words: as many digits as they deserve, a true minus sign, and units."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-#: Numbers below this are told with a power of ten.
+#: Numbers below this are written with a power of ten.
 SMALL = 1e-4
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number to so many significant digits, without an exponent where that can be."""
+    """A number to some significant digits, without an exponent where that is readable."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     if value == 0.0:
@@ -50,7 +51,7 @@ def decimals(spread: float) -> int:
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many decimals, never "−0"."""
+    """A number with a fixed number of decimals, never "−0"."""
     if not math.isfinite(value):
         return number(value)
     text = f"{value:.{places}f}"
@@ -63,26 +64,26 @@ def with_sd(value: float, sd: float) -> str:
         return plain(value)
     power = common_power(value, sd)
     value, sd = value / 10.0**power, sd / 10.0**power
-    said = f"{fixed(value, decimals(sd))} ± {fixed(sd, decimals(sd))}"
-    return f"({said}){times_ten(power)}" if power else said
+    text = f"{fixed(value, decimals(sd))} ± {fixed(sd, decimals(sd))}"
+    return f"({text}){times_ten(power)}" if power else text
 
 
-def ranged(value: float, low: float, high: float) -> tuple[str, str]:
+def value_and_range(value: float, low: float, high: float) -> tuple[str, str]:
     """A value and its range, "0.12" and "0.03 to 0.21", to two digits of the range's width."""
     power = common_power(value, low, high)
     places, scaled = decimals((high - low) / 10.0**power), [one / 10.0**power for one in (value, low, high)]
-    said, first, last = (f"{fixed(one, places)}{times_ten(power)}" for one in scaled)
-    return said, f"{first} to {last}"
+    middle, first, last = (f"{fixed(one, places)}{times_ten(power)}" for one in scaled)
+    return middle, f"{first} to {last}"
 
 
 def with_range(value: float, low: float, high: float, unit: str = "") -> str:
     """ "0.12 m (95 %: 0.03 to 0.21)"."""
-    said, between = ranged(value, low, high)
-    return f"{f'{said} {unit}'.rstrip()} (95 %: {between})"
+    text, between = value_and_range(value, low, high)
+    return f"{f'{text} {unit}'.rstrip()} (95 %: {between})"
 
 
 def probability(value: float) -> str:
-    """A probability from draws, which cannot tell a very small one from none."""
+    """A probability estimated from draws, which cannot resolve values very close to 0 or 1."""
     if math.isnan(value):
         return "–"
     if value < 0.001:
@@ -97,12 +98,12 @@ def count(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def listed(items: list[str]) -> str:
+def join_words(items: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
-def beginning(name: str) -> str:
+def capitalised(name: str) -> str:
     """A name of the user's at the beginning of a sentence: "Value". Symbols such as "y", "d18O" and "δD" stay."""
     first = name.split(maxsplit=1)[0] if name.split() else ""
     word = len(first) > 1 and first.isascii() and first.isalpha() and first.islower()
