@@ -22,7 +22,7 @@ from report import fill_section, machine
 
 import lamina
 from lamina.dates import Radiocarbon
-from lamina.dates.radiocarbon import load_curve
+from lamina.dates.curves import load_curve
 
 STEPS, SHAPE, DEPTH, YEARS, DATES, ERROR = 60, 4.0, 600.0, 6000.0, 20, 30.0
 COMMAND = "Command: `python benchmarks/agedepth.py --markdown docs/benchmarks.md`"

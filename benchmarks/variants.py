@@ -202,7 +202,7 @@ def _table(rng: np.random.Generator, tau: float) -> Tabulated:
 
 def radiocarbon(truth: Truth) -> Case:
     """IntCal20, in years BP, with Bacon's Student-t errors; the curve runs from old to young."""
-    from lamina.dates.radiocarbon import load_curve
+    from lamina.dates.curves import load_curve
 
     curve, rng = load_curve("IntCal20"), truth.rng
     tau = 2000.0 + truth.inputs()

@@ -112,7 +112,7 @@ def _targets(node: ast.AST, package: str, known: dict[str, Path]) -> list[str]:
 
 def room(module: str) -> str:
     """The room of a module: the part of its name after "lamina"."""
-    return (module.split(".") + ["lamina"])[1]
+    return [*module.split("."), "lamina"][1]
 
 
 def upward(found: list[Import]) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import lamina
-from lamina.dates import MOST, Date, Radiocarbon, SplitNormal, StudentT, Tabulated, Uniform
+from lamina.dates import Date, Radiocarbon, SplitNormal, StudentT, Tabulated, Uniform
+from lamina.dates.table import MOST
 from lamina.errors import RecordError
 
 TWO_LEVELS = Tabulated([0.0, 1.0, 1.001, 3.0], [0.6, 0.6, 0.2, 0.2])

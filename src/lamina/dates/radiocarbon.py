@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import MissingExtraError, RecordError
-from . import (
-    MOST,
-    REACH,
-    STUDENT_REACH,
-    ZERO,
-    Array,
-    Date,
-    DateTable,
-    highest,
-    normalised,
-    number,
-    positive,
-    shape,
-    student,
-)
+from ..errors import RecordError
+from .curves import Curve, curve_name, load_curve
+from .kinds import Date, number, positive, shape
+from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised, student
 
-#: The curves that iosacal holds.
-CURVES = (
-    *("IntCal20", "SHCal20", "Marine20"),
-    *("IntCal13", "SHCal13", "Marine13"),
-    *("IntCal09", "Marine09"),
-    *("IntCal04", "SHCal04", "Marine04"),
-    *("IntCal98", "Marine98"),
-)
-#: An age is refused if it lies further than this below all of its curve, in standard deviations.
+#: An age is refused if it lies further than this below its whole curve, in standard deviations.
 _TOO_YOUNG = 3.0
-
-
-class Curve(NamedTuple):
-    """A calibration curve in steps of one calendar year: year (BP, increasing), radiocarbon age and its sd, (n,)."""
-
-    year: Array
-    age: Array
-    sd: Array
 
 
 @dataclass(frozen=True)
 class Radiocarbon(Date):
     """A radiocarbon age, calibrated.
 
-    The density of the calendar year x is the likelihood of ``age - delta_r``, given what the curve says of that year:
-    the radiocarbon age μ(x), with the standard deviation s(x) = √(age_sd² + delta_r_sd² + curve_sd(x)²). With
+    The density of the calendar year x is the likelihood of ``age - delta_r`` given the radiocarbon age μ(x) that the
+    curve has in that year. With the standard deviation s(x) = √(age_sd² + delta_r_sd² + curve_sd(x)²) and
     d = (age - delta_r - μ(x)) / s(x):
 
         density(x) ∝ (b + d²/2)^-(a + 1/2) / s(x)     student=True (the default)
         density(x) ∝ exp(-d²/2) / s(x)                student=False
 
-    and zero before and after the curve; those of 2013 and 2020 end in 1950 CE. Curves come from the package iosacal:
-    ``pip install "lamina[radiocarbon]"``.
+    and zero before and after the curve. The curves of 2013 and 2020 end in 1950 CE. Curves come from the package
+    iosacal: ``pip install "lamina[radiocarbon]"``.
 
     age, age_sd: the conventional radiocarbon age (years BP) and its laboratory error.
     curve: "IntCal20", "SHCal20", "Marine20", or an older one of these families, such as "IntCal13".
@@ -107,8 +75,8 @@ class Radiocarbon(Date):
         some = np.flatnonzero(log_p > log_p.max() - self._depth())
         kept = np.arange(some[0], some[-1] + 1, step)
         ends = kept[[0, -1]]
-        # One entry more at each end says how the log-density goes on. Where the curve has ended, steeply to nothing;
-        # where it has not, as if from there on a year of it were a radiocarbon year, since its next wiggle may go up.
+        # One more entry at each end sets the slope of the tails: steep where the curve ends. Elsewhere as if each year
+        # beyond were one radiocarbon year, because the next wiggle of the curve may go up.
         d_end, s_end = np.abs(d[ends]), s[ends]
         fall = step * ((self.a + 0.5) * d_end / (self.b + 0.5 * d_end**2) if self.student else d_end) / s_end
         fall[(ends < step) | (ends >= curve.year.size - step)] = -ZERO
@@ -119,7 +87,7 @@ class Radiocarbon(Date):
         return normalised(1950.0 - last, step, entries[::-1])
 
     def _highest(self, mass: float) -> list[tuple[float, float]]:
-        # Curves hold whole numbers, so several years can have the very density of the level: iosacal leaves them out.
+        # Curves hold whole numbers, so several years can have exactly the density of the level. iosacal drops them.
         year = load_curve(self.curve).year
         ends = sorted(float(year[k]) if self.scale == "BP" else 1950.0 - float(year[k]) for k in (0, -1))
         found = highest(self._fine, mass, ties=False)
@@ -129,7 +97,7 @@ class Radiocarbon(Date):
         return np.sqrt(self.age_sd**2 + self.delta_r_sd**2 + curve.sd**2)
 
     def _depth(self) -> float:
-        """How far below its maximum the log-density is followed."""
+        """How far below its maximum the log-density is tabulated."""
         if self.student:
             return (self.a + 0.5) * math.log1p(0.5 * STUDENT_REACH**2 / self.a)
         return 0.5 * REACH**2
@@ -142,7 +110,7 @@ class Radiocarbon(Date):
             return
         given = f"{self.age:g} ± {self.age_sd:g}" + (f" with delta_r={self.delta_r:g}" if self.delta_r else "")
         what, remedy = (
-            ("younger", "It holds carbon of after 1950 (bomb carbon), or its curve or delta_r is wrong. ")
+            ("younger", "It holds post-bomb carbon (after 1950), or its curve or delta_r is wrong. ")
             if age < youngest
             else ("older", "It has no calendar age on this curve. ")
         )
@@ -152,34 +120,3 @@ class Radiocarbon(Date):
             f"{curve.year[0]:g} to {curve.year[-1]:g} BP. {remedy}"
             "Correct it, leave the date out, or calibrate it elsewhere and give a Tabulated date."
         )
-
-
-# --- curves ----------------------------------------------------------------------------------------------------------
-
-
-def curve_name(name: str) -> str:
-    """The name of a curve as it is written ("IntCal20"). Raises RecordError for a name that is none."""
-    for known in CURVES:
-        if isinstance(name, str) and name.strip().lower() == known.lower():
-            return known
-    raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join(CURVES)}.")
-
-
-@lru_cache
-def load_curve(name: str) -> Curve:
-    """The calibration curve of this name, interpolated linearly to whole calendar years, as iosacal has it.
-
-    It is read from the files of iosacal without importing that, which would load Matplotlib.
-    """
-    spec = importlib.util.find_spec("iosacal")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError(
-            'radiocarbon ages need the curves of iosacal, which is not installed: pip install "lamina[radiocarbon]".'
-        )
-    path = Path(spec.submodule_search_locations[0], "data", f"{name.lower()}.14c")
-    year, age, sd = np.loadtxt(path, delimiter=",", usecols=(0, 1, 2), encoding="latin-1")[::-1].T
-    years = np.arange(year[0], year[-1])
-    curve = Curve(years, np.interp(years, year, age), np.interp(years, year, sd))
-    for values in curve:
-        values.setflags(write=False)
-    return curve

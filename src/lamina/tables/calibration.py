@@ -5,7 +5,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dates.radiocarbon import Radiocarbon, curve_name
+from ..dates import Radiocarbon
+from ..dates.curves import curve_name
 from ..errors import RecordError
 from ..support.calendars import words
 from .aliases import MADE, Columns

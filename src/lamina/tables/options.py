@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..dates.radiocarbon import curve_name
+from ..dates.curves import curve_name
 from ..errors import RecordError
 from .problems import TableError
 

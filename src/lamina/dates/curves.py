@@ -1,0 +1,59 @@
+"""Calibration curves: the radiocarbon age of each calendar year."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import MissingExtraError, RecordError
+
+Array = np.ndarray
+
+#: The curves that iosacal holds.
+CURVES = (
+    *("IntCal20", "SHCal20", "Marine20"),
+    *("IntCal13", "SHCal13", "Marine13"),
+    *("IntCal09", "Marine09"),
+    *("IntCal04", "SHCal04", "Marine04"),
+    *("IntCal98", "Marine98"),
+)
+
+
+class Curve(NamedTuple):
+    """A calibration curve in steps of one calendar year: year (BP, increasing), radiocarbon age and its sd, (n,)."""
+
+    year: Array
+    age: Array
+    sd: Array
+
+
+def curve_name(name: str) -> str:
+    """The name of a curve in its usual spelling ("IntCal20"). Raises RecordError for an unknown name."""
+    for known in CURVES:
+        if isinstance(name, str) and name.strip().lower() == known.lower():
+            return known
+    raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join(CURVES)}.")
+
+
+@lru_cache
+def load_curve(name: str) -> Curve:
+    """The calibration curve of this name, interpolated linearly to whole calendar years, as in iosacal.
+
+    It is read from the files of iosacal. Importing iosacal itself would load Matplotlib.
+    """
+    spec = importlib.util.find_spec("iosacal")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtraError(
+            'radiocarbon ages need the curves of iosacal, which is not installed: pip install "lamina[radiocarbon]".'
+        )
+    path = Path(spec.submodule_search_locations[0], "data", f"{name.lower()}.14c")
+    year, age, sd = np.loadtxt(path, delimiter=",", usecols=(0, 1, 2), encoding="latin-1")[::-1].T
+    years = np.arange(year[0], year[-1])
+    curve = Curve(years, np.interp(years, year, age), np.interp(years, year, sd))
+    for values in curve:
+        values.setflags(write=False)
+    return curve
