@@ -32,9 +32,9 @@ if TYPE_CHECKING:
         SquaredExponential,
     )
     from .likelihood import log_likelihood
-    from .posterior import Posterior
+    from .posterior import Posterior, load
     from .posterior.intervals import interval_rates
-    from .posterior.storage import StorageError, load
+    from .posterior.storage import StorageError
     from .record import Record
     from .support.files import WriteError
     from .tables.ensembles import read_ensemble
@@ -74,7 +74,7 @@ _HOMES = {
     "gaps": "gaps",
     "interval_rates": "posterior.intervals",
     "kernels": "kernels",
-    "load": "posterior.storage",
+    "load": "posterior",
     "log_likelihood": "likelihood",
     "markov": "markov",
     "paper": "paper",

@@ -1,5 +1,5 @@
-"""What a fit found: the curve, its rate and the inputs, whatever the method."""
+"""The result of a fit: the curve, its rate and the inputs, for every method."""
 
-from .posterior import Posterior
+from .posterior import Posterior, load
 
-__all__ = ["Posterior"]
+__all__ = ["Posterior", "load"]

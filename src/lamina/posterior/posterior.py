@@ -19,9 +19,12 @@ from ..model.problem import Problem
 from ..record import Record
 from ..support.arviz_notice import no_refactor_notice
 from ..support.checks import numbers
+from . import export, functionals, storage
+from .agedepth import times_at
 from .diagnosis import conflict_limit, rows_in_conflict
 from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .shown import evenly
+from .summary import describe
 
 if TYPE_CHECKING:
     import arviz
@@ -215,8 +218,6 @@ class Posterior:
         """
         import pandas as pd
 
-        from .agedepth import times_at
-
         depths = _numbers("depth", depth)
         drawn, weight = times_at(self, depths, sequence), self.draws.weight
         mean = weight @ drawn
@@ -275,33 +276,23 @@ class Posterior:
         self, level: ArrayLike, between: tuple[float, float] | None = None, **options: Any
     ) -> pd.DataFrame:
         """When the curve first exceeded each level: ``lamina.functionals.first_exceeds``."""
-        from .functionals import first_exceeds
-
-        return first_exceeds(self, level, between, **options)
+        return functionals.first_exceeds(self, level, between, **options)
 
     def extremes(self, between: tuple[float, float] | None = None, **options: Any) -> pd.DataFrame:
         """Size and time of the maximum and the minimum: ``lamina.functionals.extremes``."""
-        from .functionals import extremes
-
-        return extremes(self, between, **options)
+        return functionals.extremes(self, between, **options)
 
     def faster(self, period: tuple[float, float], other: tuple[float, float], **options: Any) -> float:
         """The probability that one period rose faster than another: ``lamina.functionals.faster``."""
-        from .functionals import faster
-
-        return faster(self, period, other, **options)
+        return functionals.faster(self, period, other, **options)
 
     def summary(self, names: Sequence[str] | None = None) -> str:
         """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
-        from .summary import describe
-
         return describe(self, names)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a NetCDF file, which ``lamina.load`` reads."""
-        from .storage import save
-
-        save(self, path)
+        storage.save(self, path)
 
     def to_arviz(self) -> arviz.InferenceData:
         """The draws as ArviZ's InferenceData: tau and the parameters, by chain."""
@@ -316,15 +307,11 @@ class Posterior:
 
     def write_ensemble(self, path: str | Path, n: int = 1000, seed: int = 0, sequence: Any = None) -> None:
         """Write n joint draws of the inputs as CSV, depth by members: ``lamina.posterior.export.ages``."""
-        from .export import write
-
-        write(self, path, n, seed, sequence)
+        export.write(self, path, n, seed, sequence)
 
     def to_pyleoclim(self, at: ArrayLike | None = None, n: int = 100, seed: int = 0) -> pyleoclim.EnsembleSeries:
         """n joint draws of the curve for Pyleoclim: ``lamina.posterior.export.to_pyleoclim``."""
-        from .export import to_pyleoclim
-
-        return to_pyleoclim(self, at, n, seed)
+        return export.to_pyleoclim(self, at, n, seed)
 
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
@@ -361,6 +348,11 @@ class Posterior:
                 "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
                 "Fit with Matern32 or Matern52 if you need the rate."
             )
+
+
+def load(path: str | Path) -> Posterior:
+    """Read a posterior that ``Posterior.save`` wrote."""
+    return Posterior(*storage.read(path))
 
 
 def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

@@ -14,14 +14,15 @@ from ..dates import Date
 from ..errors import LaminaError
 from ..kernels import Kernel, Product, Sum
 from ..methods.draws import Draws
-from ..model.problem import pose
+from ..model.problem import Problem, pose
 from ..record import Record
 from ..support.checks import Labels
 from ..support.files import WriteError, replacing
-from .posterior import Posterior
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from .posterior import Posterior
 
 #: Written into every file; a reader refuses what it does not know.
 FORMAT = "lamina posterior 3"
@@ -83,8 +84,8 @@ def save(posterior: Posterior, path: str | Path) -> None:
         raise StorageError(str(error)) from None
 
 
-def load(path: str | Path) -> Posterior:
-    """Read a posterior that ``Posterior.save`` wrote."""
+def read(path: str | Path) -> tuple[Problem, Draws]:
+    """The parts of a posterior from a file that ``save`` wrote."""
     import xarray as xr
 
     path = Path(path)
@@ -105,7 +106,7 @@ def load(path: str | Path) -> Posterior:
         raise StorageError(f"{path} is damaged: {type(error).__name__}, {error}.") from None
 
 
-def _restored(dataset: xr.Dataset) -> Posterior:
+def _restored(dataset: xr.Dataset) -> tuple[Problem, Draws]:
     facts = json.loads(dataset["facts"].item())
     columns: dict[str, Any] = {name: dataset[name].to_numpy() for name in _COLUMNS}
     numbers: dict[str, Any] = {name: np.asarray(facts[name]) for name in _NUMBERS}
@@ -130,7 +131,7 @@ def _restored(dataset: xr.Dataset) -> Posterior:
         diagnostics={key: _unmarked(value) for key, value in facts["diagnostics"].items()},
         **beside,
     )
-    return Posterior(problem, draws)
+    return problem, draws
 
 
 def _kernel_to_dict(kernel: Kernel) -> dict[str, Any]:

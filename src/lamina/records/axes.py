@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..record import Record
 from ..support.calendars import runs, without_calendar, words
+
+if TYPE_CHECKING:
+    from ..record import Record
 
 _YEAR = {"a", "y", "yr", "yrs", "year", "years"}
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ..record import Record
+from typing import TYPE_CHECKING
+
 from .axes import describe
+
+if TYPE_CHECKING:
+    from ..record import Record
 
 PARAMETERS = {
     "length": "length scale",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import RecordError
-from ..record import Record
+
+if TYPE_CHECKING:
+    from ..record import Record
 
 Array = np.ndarray
 

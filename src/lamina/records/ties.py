@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dates import Date, Tabulated
 from ..errors import MethodError, OrderError, RecordError
-from ..record import Record
+
+if TYPE_CHECKING:
+    from ..record import Record
 
 Array = np.ndarray
 
