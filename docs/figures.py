@@ -1,4 +1,4 @@
-"""Draws the figures of the README and of the quick start, and shows there what the fit says: python docs/figures.py"""
+"""Draws the figures of the README and the quick start, and updates the output shown there: python docs/figures.py"""
 
 import re
 import shutil
@@ -24,12 +24,12 @@ DOCS = Path(__file__).parent
 
 
 def quickstart() -> None:
-    """The fit of the quick start, as its page shows it: what is printed, and the figure."""
+    """The printed output and the figure of the fit in the quick start."""
     page = DOCS / "quickstart.md"
     text = page.read_text()
     block = re.compile(r"(```sh\n(lamina fit core\.csv [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL)
     found = block.search(text)
-    assert found, "the page has no fit any more"
+    assert found, "quickstart.md has no fit"
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(DOCS / "examples" / "core.csv", folder)
         command = [sys.executable, "-m", *found[2].split()]

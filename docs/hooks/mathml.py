@@ -1,7 +1,7 @@
-"""Turns $...$ and $$...$$ into MathML when the site is built, so that pages show formulas without a network.
+"""Converts $...$ and $$...$$ to MathML when the site is built, so that pages show formulas without a network.
 
-$$ ... \\tag{7} $$ gets the anchor ``eq-7``, and "(7)" in the text of the same page a link to it. Code is left alone.
-latex2mathml writes some things that browsers do not heed; ``mend`` says them in the MathML that they know.
+$$ ... \\tag{7} $$ gets the anchor ``eq-7``, and "(7)" in the text of the same page links to it. Code is unchanged.
+Browsers ignore some of the output of latex2mathml; ``mend`` rewrites it in MathML that they support.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.exceptions import PluginError
 
-#: Code, which is left alone; formulas; and mentions of equations.
+#: Code, which stays as it is; formulas; and mentions of equations.
 PIECES = re.compile(
     r"(?P<code>^(?P<fence>```+|~~~+).*?^(?P=fence)\s*?$|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
     r"|\$\$(?P<display>.+?)\$\$"
@@ -23,7 +23,7 @@ PIECES = re.compile(
     flags=re.DOTALL | re.MULTILINE,
 )
 TAG = re.compile(r"\\tag\{(\d+)\}")
-#: What opens and closes a group, and what divides clauses.
+#: Marks that open and close a group, and wide spaces, which separate clauses.
 MARKS = re.compile(
     r"\\\\|(?P<open>(?<!\\)\{|\\begin\b|\\left(?![a-z]))|(?P<close>(?<!\\)\}|\\end\b|\\right(?![a-z]))|(?P<wide>\\q?quad\b)"
 )
@@ -35,12 +35,12 @@ THIN = "0.1667em"
 OPENING, CLOSING = {"(", "[", "⟨"}, {")", "]", "⟩", "|"}
 SCRIPT = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "𝒜ℬ𝒞𝒟ℰℱ𝒢ℋℐ𝒥𝒦ℒℳ𝒩𝒪𝒫𝒬ℛ𝒮𝒯𝒰𝒱𝒲𝒳𝒴𝒵", strict=True))
 
-#: The formulas of the page that is being made, by the word that stands for them.
+#: The formulas of the current page, by their placeholder.
 _formulas: dict[str, str] = {}
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Put a word in the place of each formula, which Markdown leaves alone."""
+    """Replace each formula by a placeholder that Markdown does not change."""
     _formulas.clear()
     numbers = set(TAG.findall(markdown))
 
@@ -62,7 +62,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Put the formulas in the place of the words."""
+    """Replace the placeholders by the formulas."""
     for word, formula in _formulas.items():
         alone = re.search(rf'<p(?: id="eq-\d+")?>{word}</p>', html)
         if formula.startswith("<div") and alone is None:
@@ -72,7 +72,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
 
 def display(latex: str) -> str:
-    """A formula on a line of its own, with its number if it has one."""
+    """A displayed formula, with its number if it has one."""
     tag = TAG.search(latex)
     body = "".join(f"<div>{mathml(clause, 'block')}</div>" for clause in clauses(TAG.sub("", latex)))
     body = f'<div class="formula__body">{body}</div>'
@@ -83,7 +83,7 @@ def display(latex: str) -> str:
 
 
 def clauses(latex: str) -> list[str]:
-    """The parts between wide spaces, which may stand below one another where the page is narrow."""
+    """The parts between wide spaces, which wrap on a narrow page."""
     parts, depth, begin = [], 0, 0
     for mark in MARKS.finditer(latex):
         if mark["wide"] and depth == 0:
@@ -94,7 +94,7 @@ def clauses(latex: str) -> list[str]:
 
 
 def mathml(latex: str, kind: str) -> str:
-    """LaTeX as MathML; ``kind`` is "inline" or "block". Raises ValueError for a command that is not known."""
+    """LaTeX as MathML; ``kind`` is "inline" or "block". Raises ValueError for an unknown command."""
     latex = latex.strip().replace("{aligned}", "{align*}")
     text = convert(latex, display=kind).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
     left = re.findall(r"\\[a-zA-Z]+|>&<", text)
@@ -109,7 +109,7 @@ def mathml(latex: str, kind: str) -> str:
 
 
 def mend(element: ET.Element) -> None:
-    """Say one element in the way that browsers heed."""
+    """Rewrite one element in a form that browsers support."""
     text = element.text or ""
     if element.tag == "mi":
         if element.get("mathvariant") == "script":
@@ -141,7 +141,7 @@ def mend(element: ET.Element) -> None:
 
 
 def bracket_matrices(row: ET.Element) -> None:
-    """Brackets of a matrix as its edges: letters stretch only in fonts made for formulas."""
+    """Brackets of a matrix as its borders: characters stretch only in fonts for mathematics."""
     for before, table, after in zip(list(row), list(row)[1:], list(row)[2:], strict=False):
         if table.tag == "mtable" and (before.text, after.text) == ("(", ")"):
             row.remove(before)
@@ -150,7 +150,7 @@ def bracket_matrices(row: ET.Element) -> None:
 
 
 def set_primes(element: ET.Element) -> None:
-    """Primes as text behind the letter: as superscripts they are right only in fonts made for formulas."""
+    """Primes as text after the letter: superscripts look right only in fonts for mathematics."""
     *rest, primes = element
     primes.tag = "mtext"
     primes.set("class", "prime")
@@ -162,7 +162,7 @@ def set_primes(element: ET.Element) -> None:
 
 
 def align_cells(cells: list[ET.Element]) -> None:
-    """Alignment by style, the attribute being one that browsers have given up; no gap at the sign of equality."""
+    """Alignment by style, because browsers no longer support the attribute; no gap at the equals sign."""
     for number, cell in enumerate(cells):
         side = cell.attrib.pop("columnalign", "")
         if side == "right":
@@ -172,7 +172,7 @@ def align_cells(cells: list[ET.Element]) -> None:
 
 
 def space(parent: ET.Element) -> None:
-    """A thin space about names such as log, but not before a bracket; none between a sign and its number."""
+    """A thin space around names such as log, but not before a bracket, nor between a sign and its number."""
     if parent.tag not in ("math", "mrow", "mtd", "mstyle"):
         return
     for child, following in pairwise(list(parent)):

@@ -42,8 +42,8 @@ WIDE = 90
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the changelog."""
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    """Add the changelog, with its links as seen from the site."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     files.append(File.generated(config, "changelog.md", content=text))
     return files
 

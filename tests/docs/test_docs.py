@@ -1,7 +1,7 @@
-"""Every example and every command of the README and the documentation runs as it stands, and the site builds.
+"""Every example and every command in the README and the documentation runs, and the site builds.
 
-Commands that take minutes (``lamina paper ...``) go through the real command line with the work left out: that their
-names, options and values are right is tested, and not what they compute.
+Commands that take minutes (``lamina paper ...``) are parsed by the real command line but do not run: the test checks
+their names, options and values, not their results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lamina.cli import app, paper
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
-#: Options that every command line made with Typer has, and that need no page.
+#: Options of every Typer command line, which need no documentation.
 COMMON = {"--help", "--install-completion", "--show-completion"}
 
 
@@ -48,7 +48,7 @@ def lines(page):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder with the example tables, in which everything runs."""
+    """A temporary working folder with the example tables."""
     for table in (ROOT / "docs" / "examples").glob("*.csv"):
         shutil.copy(table, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def paper_left_out(monkeypatch):
-    """``lamina paper`` parses what it is given and does no more."""
+    """``lamina paper`` parses its arguments and stops."""
 
     def stand_in(callback):
         return wraps(callback)(lambda **given: None)
@@ -86,7 +86,7 @@ def test_example_runs(code, folder, capsys):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
 def test_commands_run(page, folder, monkeypatch, paper_left_out):
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     for line in lines(page):
         program, first, *_ = [*shlex.split(line), ""]
         if program == "lamina":
@@ -99,19 +99,19 @@ def test_commands_run(page, folder, monkeypatch, paper_left_out):
             assert line.startswith("pip install "), f"{page.name}: nothing tests {line!r}"
 
 
-def test_what_check_says_is_what_the_page_shows(folder, monkeypatch):
+def test_the_page_shows_the_output_of_check(folder, monkeypatch):
     text = (ROOT / "docs" / "quickstart.md").read_text()
     line, shown = re.search(r"```sh\n(lamina check .*?)\n```\n\n```text\n(.*?)```", text, flags=re.DOTALL).groups()
     assert run(line, monkeypatch) == shown
 
 
-def test_the_table_is_the_one_the_page_shows():
+def test_the_page_shows_the_table():
     text = (ROOT / "docs" / "quickstart.md").read_text()
     shown = re.search(r"```text\n(Depth.*?)```", text, flags=re.DOTALL)[1]
     assert shown in (ROOT / "docs" / "examples" / "core.csv").read_text()
 
 
-def test_links_between_pages_lead_somewhere():
+def test_links_between_pages_exist():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", BLOCK.sub("", page.read_text())):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
@@ -122,7 +122,7 @@ def test_links_between_pages_lead_somewhere():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site, built strictly: a warning is an error. (With --quiet, MkDocs does not count them.)"""
+    """The site, built in strict mode: a warning is an error. (With --quiet, MkDocs does not count warnings.)"""
     pytest.importorskip("mkdocs")
     target = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)]
@@ -132,7 +132,7 @@ def site(tmp_path_factory):
 
 
 class Page(HTMLParser):
-    """What a page loads, the anchors it has, and its text."""
+    """The resources that a page loads, its anchors and its text."""
 
     def __init__(self, path):
         super().__init__()
@@ -151,7 +151,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_pages_load_nothing_from_elsewhere(site):
+def test_pages_load_nothing_from_the_network(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) > 10
     for path in pages:
@@ -169,13 +169,13 @@ def test_every_formula_is_shown_and_numbered(site):
     assert not re.findall(r"\$|\\[a-z]+|FORMULA", shown.text.partition("Notation")[2])
 
 
-def test_every_public_name_has_its_place(site):
+def test_every_public_name_is_documented(site):
     anchors = Page(site / "api.html").anchors
     assert {f"lamina.{name}" for name in lamina.__all__} <= anchors
 
 
 def commands():
-    """The words of every command there is, such as "fit" and "paper all"."""
+    """The words of every command, such as "fit" and "paper all"."""
     found = [info.name or info.callback.__name__ for info in app.registered_commands]
     for group in app.registered_groups:
         members = group.typer_instance.registered_commands
@@ -183,7 +183,7 @@ def commands():
     return found
 
 
-def test_every_command_has_its_section_and_its_line():
+def test_every_command_has_a_section_and_a_row():
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     firsts = list(dict.fromkeys(words.split()[0] for words in commands()))
     assert sorted(re.findall(r"^\| \[`lamina (\w+)`\]", text, re.MULTILINE)) == sorted(firsts)
@@ -202,7 +202,7 @@ def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     section = re.search(rf'id="{anchor}".*?(?=<h[23] id="lamina|<h2 id="exit|$)', page, re.DOTALL)[0]
     found = set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", section))
     pointer = re.search(r"<td>How to read the table: the options of <a[^>]*>.*?</a>(.*?)</td>", section)
-    if pointer:  # to check, but for those that it names
+    if pointer:  # the options of check, except those that it names
         check = re.search(r'id="lamina-check".*?(?=<h2)', page, re.DOTALL)[0]
         found |= set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", check))
         found -= set(re.findall(r"--[a-z][a-z-]+", pointer[1]))
@@ -256,7 +256,7 @@ def test_modules_named_in_the_documentation_exist():
             found = getattr(found, part)
 
 
-def test_code_and_prices_are_no_formulas():
+def test_code_and_prices_are_not_formulas():
     pytest.importorskip("latex2mathml")
     hook = load_hook("mathml")
     text = "```sh\necho $HOME $PATH\n```\nIt is `$x$` or ``a `$y$` b``, from 5$ to 10$.\n"
