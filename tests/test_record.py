@@ -188,11 +188,23 @@ def test_frame_has_the_rows_in_order():
 
 def test_repr_is_short_and_says_what_matters():
     text = repr(make(t_sd=[0, 1, 1, 1], sequence=["a", None, "a", "b"], t_name="Year", t_unit="CE", y_unit="m"))
-    assert text == (
-        "<Record: 4 rows, increasing; sequences: 2, rows without order: 1; exact inputs: 1; "
-        "Year 1 to 4.2 CE; y 0.2 to 1.1 m>"
-    )
-    assert repr(make()) == "<Record: 4 rows, increasing; t 1 to 4.2; y 0.2 to 1.1>"
+    assert text.splitlines() == [
+        "Record of 4 rows",
+        "  order: Year is increasing down the rows",
+        "  sequences: 2; rows in none: 1",
+        "  exact inputs: 1 row",
+        "  Year: 1 to 4.2 CE",
+        "  y: 0.2 to 1.1 m",
+    ]
+    assert repr(make()).splitlines()[-2:] == ["  t: 1 to 4.2", "  y: 0.2 to 1.1"]
+
+
+def test_the_html_of_a_record_is_escaped():
+    html = make(t_name="<script>", y_unit="m & n")._repr_html_()
+    assert html.startswith("<table>")
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "m &amp; n" in html
 
 
 # --- what is refused ---

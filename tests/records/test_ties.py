@@ -73,7 +73,7 @@ BAD = {
         {"t_sd": [0.0, 0.3, 0.3, 0.0], "least_gap": 1.5},
         {},
         OrderError,
-        "no room for the least",
+        "no room for the minimum",
     ),
     "ranges against the order": (
         {"dates": [Uniform(5.0, 6.0), None, Uniform(1.0, 2.0), None]},

@@ -364,7 +364,7 @@ BAD = {
     "a least gap that cannot fit": (
         EVEN.replace(",10,", ",0,").replace("6,290", "6,400"),
         {"least_gap": 150},
-        ["core.csv", "lines 2 and 3", "leave no room for the least gaps"],
+        ["core.csv", "lines 2 and 3", "leave no room for the minimum gaps"],
     ),
     "a hiatus outside of all cores": (
         EVEN,

@@ -1,4 +1,4 @@
-"""Columns as users hand them in (lists, arrays, pandas Series), turned into numbers or labels, or refused."""
+"""Columns that users pass (lists, arrays, pandas Series), converted to numbers or labels, or refused."""
 
 from collections.abc import Hashable, Iterable
 from decimal import Decimal
@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import RecordError
 
@@ -35,11 +35,8 @@ def numbers(
     if raw.dtype.kind not in "fiu":
         raw = _from_objects(name, raw.astype(object))
     column = np.array(raw, dtype=np.float64, order="C")
-    bad = np.flatnonzero(~(np.isfinite(column) | gaps))
-    if bad.size:
-        raise RecordError(
-            f"{name} is missing, NaN or infinite in {{rows}}. Fill in the value or leave the row out.", rows=bad
-        )
+    bad = ~(np.isfinite(column) | gaps)
+    refuse(bad, f"{name} is missing, NaN or infinite in {{rows}}. Fill in the value or leave the row out.")
     return column
 
 
@@ -63,6 +60,13 @@ def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
     return tuple(None if _is_missing(entry) or _is_blank(entry) else entry for entry in entries)
 
 
+def refuse(bad: ArrayLike, message: str) -> None:
+    """Raise RecordError with the rows where ``bad``, shape (N,), is true; "{rows}" in the message stands for them."""
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        raise RecordError(message, rows=rows)
+
+
 def check_length(name: str, got: int, n: int) -> None:
     """Raise RecordError unless column `name` has one value for each of the n rows of t."""
     if got != n:
@@ -72,16 +76,16 @@ def check_length(name: str, got: int, n: int) -> None:
 def _as_array(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(object))
-    # NumPy would make text of [1, "a"] and 1.0 of [True, 1.5]; as objects the entries stay what they are.
+    # NumPy would convert [1, "a"] to text and [True, 1.5] to numbers; as objects the entries keep their types.
     return np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
 
 
 def _from_objects(name: str, entries: NDArray[np.object_]) -> NDArray[np.float64]:
-    """Numbers from Python objects; missing ones become NaN. Text is never parsed, whatever it says."""
+    """Numbers from Python objects; missing ones become NaN. Text is never parsed."""
     column = np.full(entries.size, np.nan)
     bad = []
     for i, entry in enumerate(entries):
-        # Not isinstance: a bool is an int, but True is no measurement.
+        # Not isinstance: a bool is an int, but True is not a measurement.
         if issubclass(type(entry), Real | Decimal) and type(entry) is not bool:
             column[i] = entry
         elif not _is_missing(entry):
@@ -102,7 +106,7 @@ def _do_not(rows: list[int]) -> str:
 
 
 def _is_missing(entry: Any) -> bool:
-    """None, NaN, NaT or pandas.NA, told without importing pandas."""
+    """Whether an entry is None, NaN, NaT or pandas.NA; without importing pandas."""
     try:
         return entry is None or bool(entry != entry)  # NaN and NaT differ from themselves
     except TypeError:

@@ -1,0 +1,89 @@
+"""Whether the fields of a record fit together: depths, dates and exact inputs along each sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import OrderError, RecordError
+from ..support.checks import refuse
+
+if TYPE_CHECKING:
+    from ..record import Record
+
+Array = np.ndarray
+
+
+def check_consistency(record: Record) -> None:
+    """Raise RecordError or OrderError where fields contradict each other or the order."""
+    if record.depth is not None:
+        for name, rows in record.sequences:
+            _check_depth(record.depth, name, rows)
+    _check_dated(record)
+    if record.exact.any():
+        for name, rows in record.sequences:
+            _check_exact_rows(record, name, rows)
+
+
+def _in_sequence(name: Hashable | None) -> str:
+    return "" if name is None else f" in sequence {name!r}"
+
+
+def _check_depth(depth: Array, name: Hashable | None, rows: Array) -> None:
+    """Down a sequence every row has a depth, and depths go one way."""
+    missing = rows[~np.isfinite(depth[rows])]
+    if missing.size:
+        raise RecordError(
+            f"depth is missing, NaN or infinite in {{rows}}{_in_sequence(name)}. Give every row of a sequence "
+            "its depth, or take the row out of the sequence by leaving its label empty.",
+            rows=missing,
+        )
+    step = np.sign(np.diff(depth[rows]))
+    turned = np.flatnonzero(step == -step[np.argmax(step != 0.0)]) if step.any() else np.empty(0, int)
+    if turned.size:
+        above, below = rows[turned[0]], rows[turned[0] + 1]
+        raise OrderError(
+            f"depth turns round between {{rows}}{_in_sequence(name)}: it is {depth[above]}, then "
+            f"{depth[below]}. Put the rows of a sequence in the order of their depth, or correct it.",
+            rows=[above, below],
+        )
+
+
+def _check_dated(record: Record) -> None:
+    """The neighbours of a row without a date place it, so its sequence must hold dates."""
+    for name, rows in record.sequences:
+        if not record.dated[rows].any():
+            where = "the record" if name is None else f"sequence {name!r}"
+            raise RecordError(f"no row of {where} has a date. Give at least one row a finite t_sd.")
+    loose = np.isin(np.arange(len(record)), record.unordered)
+    refuse(
+        loose & ~record.dated,
+        "{rows} has neither a date (t_sd is infinite) nor a place in a sequence. Give it one of them, or leave it out.",
+    )
+
+
+def _check_exact_rows(record: Record, name: Hashable | None, rows: Array) -> None:
+    """Exact inputs of a sequence must follow its order and leave room for the rows between them."""
+    least = np.zeros(len(record)) if record.least_gap is None else record.least_gap
+    place = np.flatnonzero(record.exact[rows])
+    step = record.sign * np.diff(record.t[rows[place]])
+    needed = np.array([least[rows[a:b]].sum() for a, b in pairwise(place)])
+    squeezed = (step == 0.0) & (np.diff(place) > 1)
+    for wrong, problem in (
+        (step < 0.0, f"contradict order={record.order!r}"),
+        (squeezed, "are equal and leave no room for the rows between them"),
+        ((needed > 0.0) & (step <= needed), "leave no room for the minimum gaps (least_gap) between them"),
+    ):
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            first, last = rows[place[k]], rows[place[k + 1]]
+            raise OrderError(
+                f"the exact inputs (t_sd = 0) of {{rows}}{_in_sequence(name)} {problem}: "
+                f"t is {record.t[first]} and then {record.t[last]} (such pairs in all: {wrong.sum()}). "
+                "Correct t or order, give these rows a t_sd above 0, or take them out of the "
+                "sequence by leaving their label empty.",
+                rows=[first, last],
+            )
