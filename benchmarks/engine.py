@@ -185,10 +185,11 @@ def gradient_section() -> Table:
             targets.append(Target(f"ns a row, value with gradient, N = {N:,}", mine / N * 1e9, 100))
     return Table(
         "Value with gradient",
-        "`lamina.log_likelihood(tau, y, y_sd, kernel, gradient=True)`, Matérn-3/2: the value and its derivatives in "
-        "all inputs and both hyperparameters, with all checks of the arguments. dense, tinygp: how many times longer "
-        "the dense engine, and tinygp's quasiseparable solver (JAX, float64, compiled, after warm-up), take for the "
-        "same numbers. lamina and the dense engine use one core; JAX may use all.",
+        "The table times `lamina.log_likelihood(tau, y, y_sd, kernel, gradient=True)` with Matérn-3/2: the value and "
+        "its derivatives in all inputs and both hyperparameters, including all checks of the arguments. The last two "
+        "columns show how many times longer the dense engine and tinygp's quasiseparable solver (JAX, float64, "
+        "compiled, after warm-up) take for the same numbers. lamina and the dense engine use one CPU; JAX may use "
+        "all.",
         ["N", "lamina", "a row", "dense ÷ lamina", "tinygp ÷ lamina"],
         rows,
         targets,
@@ -237,8 +238,8 @@ def by_hand_section() -> Table:
     return Table(
         "Against code unrolled by hand",
         "The engine is written once for any Matérn kernel and any sum of them. `benchmarks/unrolled.py` is the same "
-        "filter written for Matérn-3/2 alone, scalar by scalar. Nanoseconds a row, with the Python around the compiled "
-        "code; a ratio of 1 means that generality is free.",
+        "filter written for Matérn-3/2 alone, scalar by scalar. The table shows nanoseconds per row, including the "
+        "Python code around the compiled code. A ratio of 1 means that generality costs nothing.",
         ["N", "value", "by hand", "ratio", "with gradient", "by hand", "ratio"],
         rows,
         targets,
@@ -299,9 +300,10 @@ def proposal_section() -> Table:
         targets.append(Target(f"ns a proposal, backward pass included, N = {N:,}", whole * 1e9, 1000))
     return Table(
         "One input moves",
-        "The exact change of the log-likelihood when one input moves, for every row of the record in turn. A proposal: "
-        "the sweep alone, both sides evaluated, per row. With backward pass: the same with the pass from the end that "
-        "it needs once a sweep. The last column: how many times longer it takes to evaluate the O(N) likelihood twice.",
+        "The table times the exact change of the log-likelihood when one input moves, for every row of the record in "
+        "turn. The first column is the sweep alone, with both sides evaluated, per row. The second includes the "
+        "backward pass, which is needed once per sweep. The last column shows how many times longer it takes to "
+        "evaluate the O(N) likelihood twice.",
         ["N", "a proposal", "with backward pass", "two full values ÷ proposal"],
         rows,
         targets,
@@ -347,9 +349,9 @@ def growth_section() -> Table:
     idle = float(run([__file__, "--peak", "nothing", "1"]))
     return Table(
         "Growth with N",
-        "Times at four sizes, the time at a million rows as a multiple of that of the value alone, the exponent p of "
-        "time ∝ N^p fitted to the four, and the most memory that a process held which did this once with a million "
-        f"rows ({idle:,.0f} MB of it before the first row: Python, its libraries and compiled code).",
+        "The table shows the times at four sizes, the time at a million rows as a multiple of that of the value "
+        "alone, and the exponent p of time ∝ N^p, fitted to the four times. Peak memory is that of a process that "
+        f"does this once with a million rows. Of it, {idle:,.0f} MB are Python, its libraries and compiled code.",
         ["", *(f"{N:,}" for N in sizes), "÷ value", "exponent", "peak memory"],
         rows,
         targets,
@@ -424,9 +426,10 @@ def cold_section() -> Table:
         targets += [Target(f"seconds, first {name}", first, 15), Target(f"seconds, later {name}", later, 1)]
     return Table(
         "Cold start",
-        "Seconds of a whole Python process. First: nothing was ever compiled (an empty cache). Later: the fastest of "
-        "seven processes that find the cache filled (for the import the median), also as a multiple of the time of a "
-        "Python process that does nothing. The one-line function is the floor of anything compiled with Numba.",
+        'The table shows the seconds of a whole Python process. "First" starts with an empty cache, so that '
+        'everything is compiled. "Later" is the fastest of seven processes with a filled cache (for the import, '
+        "the median), also as a multiple of the time of a Python process that does nothing. The one-line function is "
+        "the minimum for anything compiled with Numba.",
         ["", "first", "later", "later ÷ bare Python"],
         rows,
         targets,
@@ -460,7 +463,9 @@ def target_table(targets: list[Target]) -> Table:
         digits = 0 if one.measured >= 100 else 1 if one.measured >= 10 else 2
         limit = f"{'≥' if one.at_least else '≤'} {one.limit:g}"
         rows.append([one.what, limit, f"{one.measured:,.{digits}f}", "yes" if one.met else "**no**"])
-    return Table("Targets", "What the engine is held to.", ["", "target", "measured", "met"], rows, [])
+    return Table(
+        "Targets", "The targets of the engine, and the measured values.", ["", "target", "measured", "met"], rows, []
+    )
 
 
 SECTIONS = {
@@ -482,7 +487,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.peak:
         return report_peak(options.peak[0], int(options.peak[1]))
-    load = f"Load of the machine at the start of the run: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    load = f"Load of the machine at the start of the run: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs."
     parts, targets = [f"{machine(PACKAGES)} {load}"], []
     print(parts[0])
     for name in options.only:

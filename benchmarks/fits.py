@@ -90,13 +90,13 @@ def main() -> None:
         print(lines[-1], flush=True)
     lines += [
         "",
-        f"A proposal of mcmc on the three cores takes {microseconds_a_proposal():.2f} µs, parameters included.",
+        f"A proposal of mcmc on the three cores takes {microseconds_a_proposal():.2f} µs, including the parameters.",
     ]
     with tempfile.TemporaryDirectory() as cache:
         first, *later = clocked(f"{SETUP}; lamina.fit(lamina.Record(t=t, t_sd=s, y=y, y_sd=s))", 4, cache)
     lines[-1] += (
-        f" The first fit by mcmc after installation takes {first:.0f} s, in which it is compiled; in later processes a "
-        f"fit of ten rows takes {min(later):.1f} s with all imports."
+        f" The first fit by mcmc after installation takes {first:.0f} s, including compilation. In later processes, a "
+        f"fit of ten rows takes {min(later):.1f} s, including all imports."
     )
     print(lines[-1])
     if options.markdown:

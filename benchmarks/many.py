@@ -73,9 +73,10 @@ def run_batch(options: argparse.Namespace) -> tuple[str, list[Target]]:
     converged, missing = int((summary["state"] == "converged").sum()), int((lost["state"] != "converged").sum())
     same = "the same" if expected == alone == on_dask else "DIFFERENT"
     told = (
-        f"{count} records of {rows} rows, default fits with tables and report: {one:.0f} s on one worker, {two:.0f} s "
-        f"on two; {dask:.0f} s on a Dask cluster of two worker processes of which one is killed half-way. "
-        f"{converged} converged; on the cluster {missing} were lost; all tables {same} to the bit."
+        f"{count} records of {rows} rows, default fits with tables and report, take {one:.0f} s on one worker, "
+        f"{two:.0f} s on two, and {dask:.0f} s on a Dask cluster of two worker processes of which one is killed "
+        f"half-way. {converged} fits converged, and {missing} were lost on the cluster. All tables are {same} to the "
+        "bit."
     )
     return told, [
         Target("times faster on two workers than on one", one / two, 1.7, at_least=True),
@@ -210,8 +211,8 @@ def run_growth(options: argparse.Namespace) -> tuple[str, list[Target]]:
     told = ", ".join(f"{value:.2f} at {int(n):,}" for n, value in zip(rows, each, strict=True))
     ratio = found["both"]["1"] / found["both"]["2"]
     return (
-        f"A sweep of one chain takes, in microseconds a row: {told} rows; time a sweep grows as N to the power "
-        f"{power:.2f}. Two chains of 100,000 rows on two cores are {ratio:.2f} times as fast as on one."
+        f"A sweep of one chain takes, in microseconds per row: {told} rows. The time of a sweep grows as N to the "
+        f"power {power:.2f}. Two chains of 100,000 rows are {ratio:.2f} times as fast on two CPUs as on one."
     ), [Target("growth exponent, a sweep from 1,000 to 1,000,000 rows", power, 1.1)]
 
 
@@ -220,9 +221,9 @@ def run_report(options: argparse.Namespace) -> tuple[str, list[Target]]:
     if "failed" in found:
         return f"Report: failed: {found['failed']}", []
     return (
-        f"All files of a record of 100,000 rows with 200 draws, figures and report among them, take "
-        f"{found['seconds']:.0f} s; the report has {found['size']:.1f} MB, and the process held {found['memory']:,.0f} "
-        "MB at most."
+        f"Writing all files of a record of 100,000 rows with 200 draws, including figures and report, takes "
+        f"{found['seconds']:.0f} s. The report has {found['size']:.1f} MB, and the peak memory of the process is "
+        f"{found['memory']:,.0f} MB."
     ), []
 
 

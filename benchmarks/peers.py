@@ -229,10 +229,10 @@ def engine_table(found: pd.DataFrame) -> Table:
     memory = found.dropna(subset=["memory"]) if "memory" in found else found.iloc[:0]
     held = "; ".join(f"{row.engine} {row.memory:,.0f} MB (N = {int(row.N):,})" for row in memory.itertuples())
     note = (
-        "How many times longer than lamina the others take for the log-likelihood of Matérn-3/2 and its gradient in "
-        "all inputs and both hyperparameters (scikit-learn: in the hyperparameters alone, it has no gradient in the "
-        "inputs). tinygp and celerite2 are compiled by JAX, in float64, and may use both cores; compilation is not "
-        f"counted. Peak memory of a process that evaluates once: {held}.{left_out(found, 'engine')}"
+        "The table shows how many times longer than lamina the others take for the log-likelihood of Matérn-3/2 and "
+        "its gradient in all inputs and both hyperparameters (scikit-learn: in the hyperparameters alone, because it "
+        "has no gradient in the inputs). JAX compiles tinygp and celerite2, in float64, and they may use both CPUs. "
+        f"Compilation does not count. Peak memory of a process that evaluates once: {held}.{left_out(found, 'engine')}"
     )
     head = ["N", "lamina", *(f"{name} ÷ lamina" for name in names[1:])]
     return Table("Value and gradient", note, head, rows, targets)
@@ -264,18 +264,17 @@ def sampler_table(found: pd.DataFrame) -> Table:
             ratio = rate.get("lamina mcmc", np.nan) / base  # NaN, which reaches no target, where one was not measured
             targets.append(Target(f"lamina mcmc ÷ NumPyro, effective draws / s, N = {N}", ratio, limit, at_least=True))
     note = (
-        "Effective draws: ArviZ's bulk version, the smallest over all inputs and parameters. Seconds: warm-up and "
-        "sampling, without compilation, which stands beside them (lamina keeps what it compiled for the next run; of "
-        "that, only the loading is seen here). NumPyro and PyMC make two chains of 500 draws (N = "
-        "25) or 200 (N = 77) after as many of warm-up, on a dense covariance, which is what one would write there; "
-        "half of their time is warm-up, which would weigh less in longer chains: at most by a factor of two. "
-        "`dense mcmc` is the paper's algorithm on a dense covariance, two chains of as many sweeps, interpreted, on "
-        "one core. `lamina mcmc` makes four chains on two cores until they have converged, at least 8,000 draws in "
-        "all; `lamina nuts` its default, 2,000 draws. All sample the same density, and all curves come from the "
-        "draws by one function. "
-        "Coverage: how much of the true curve, and how many of the true times of the rows, lie in their 90 % "
-        "intervals; one core, so it is a check and no measurement of calibration. Memory: of the process that was "
-        f"started; PyMC's chains run in two more.{left_out(found, 'sampler')}"
+        "Effective draws are ArviZ's bulk version, the smallest over all inputs and parameters. Seconds are those of "
+        "warm-up and sampling. Compilation has its own column (lamina keeps its compiled code for the next run, so "
+        "that later rows show only its loading). NumPyro and PyMC make two chains of 500 draws (N = 25) or 200 (N = "
+        "77) after as many of warm-up, with a dense covariance, as a user would write it there. Half of their time "
+        "is warm-up, which longer chains would reduce, at most by a factor of two. `dense mcmc` is the paper's "
+        "algorithm with a dense covariance, two chains of as many sweeps, interpreted, on one CPU. `lamina mcmc` "
+        "runs four chains on two CPUs until they have converged, at least 8,000 draws in all; `lamina nuts` makes "
+        "its default of 2,000 draws. All sample the same density, and one function computes all curves from the "
+        "draws. Coverage is the share of the true curve, and of the true times of the rows, inside the 90 % "
+        "intervals. With one core, it is a check, not a measurement of calibration. Peak memory is that of the first "
+        f"process; PyMC's chains run in two more.{left_out(found, 'sampler')}"
     )
     head = ["N", "sampler", "seconds", "compiling", "fewest effective draws", "effective draws / s", "R-hat",
             "÷ NumPyro", "RMSE of the curve", "coverage, curve / times", "peak memory, MB"]  # fmt: skip
@@ -294,11 +293,10 @@ def tool_table(found: pd.DataFrame) -> Table:
                      number(row.get("ess"), ".0f"), number(row.get("r_hat"), ".3f"),
                      number(row["memory"], ".0f")])  # fmt: skip
     note = (
-        "Whole fits of cores with 25 rows, by tools that answer different questions: "
-        f"errors of {T_SD:g} in the times and {Y_SD:g} in the values. Seconds are those of the fit and of the band; "
-        "not of imports and, for lamina, not of compilation, which is kept from one run to the next. What JAX and "
-        "PyTensor compile, they compile in every run, and it counts. gpax runs its chains one after the "
-        "other, PaleoSTeHM one."
+        "The table shows whole fits of cores with 25 rows, by tools that answer different questions. The errors are "
+        f"{T_SD:g} in the times and {Y_SD:g} in the values. Seconds include the fit and the band. They exclude "
+        "imports and, for lamina, compilation, which is kept from one run to the next. JAX and PyTensor compile in "
+        "every run, so their compilation counts. gpax runs its chains one after the other; PaleoSTeHM runs one."
     )
     head = ["core", "tool", "seconds", "RMSE of the curve", "coverage, curve", "coverage, times",
             "fewest effective draws", "R-hat", "peak memory, MB"]  # fmt: skip

@@ -16,8 +16,8 @@ def machine(packages: tuple[str, ...] = ("lamina", "numpy", "numba", "scipy")) -
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             continue
-    cores = len(os.sched_getaffinity(0))
-    return f"{_processor()}, {cores} cores; Python {platform.python_version()}, {', '.join(found)}."
+    cpus = len(os.sched_getaffinity(0))
+    return f"{_processor()}, {cpus} CPUs; Python {platform.python_version()}, {', '.join(found)}."
 
 
 def _processor() -> str:

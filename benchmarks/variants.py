@@ -341,9 +341,9 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the table into this page, between its markers")
     options = parser.parse_args()
     if options.nuts:
-        lines = ["| variant | means, largest distance | sds, largest difference |", "|:--|--:|--:|"]
+        lines = ["| variant | means, largest difference | sds, largest difference |", "|:--|--:|--:|"]
     else:
-        lines = ["| variant | inputs | curve | converged | processor s a record |", "|:--|--:|--:|--:|--:|"]
+        lines = ["| variant | inputs | curve | converged | CPU s per record |", "|:--|--:|--:|--:|--:|"]
     for name in options.variant or VARIANTS:
         number = list(VARIANTS).index(name)
         work = (
