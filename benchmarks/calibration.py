@@ -33,9 +33,10 @@ from scipy.stats import chi2
 import lamina
 from lamina.methods import mcmc, nuts
 from lamina.methods.draws import Draws
+from lamina.methods.prediction import curves
 from lamina.methods.target import log_density, make_target
-from lamina.model.problem import Problem, pose
-from lamina.posterior.prediction import curves
+from lamina.model.model import Model
+from lamina.model.problem import Problem, build_problem
 
 N, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.6, 0.3, 2.0
 PRIORS = {"length": (2.0, 1.5), "sd": (1.0, 1.5), "alpha": (3.0, 1.6)}
@@ -77,7 +78,7 @@ def simulate(rng: np.random.Generator) -> tuple[Truth, Problem]:
     record = lamina.Record(
         t=tau + t_sd * rng.standard_normal(N), t_sd=t_sd, y=curve[:N] + Y_SD * rng.standard_normal(N), y_sd=Y_SD
     )
-    problem = pose(record, lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), priors=PRIORS)
+    problem = build_problem(record, Model(lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), priors=PRIORS))
     # The floor belongs to spans that are not known. Here it would only tilt the prior of alpha.
     return Truth(tau, theta, curve[N:]), replace(problem, floor=0.0)
 

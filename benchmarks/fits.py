@@ -18,7 +18,8 @@ from report import fill_section, machine
 
 import lamina
 from lamina.methods import mcmc
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.paper.functions import simulate
 
 REPEAT = 5
@@ -71,7 +72,7 @@ def microseconds_a_proposal(sweeps: int = 2000) -> float:
     A sweep tries to move every input, to stretch every gap but the last, and to exchange neighbours of different cores,
     which are two thirds of all.
     """
-    problem = pose(three_cores(), lamina.Matern32())
+    problem = build_problem(three_cores(), Model(lamina.Matern32()))
     mcmc.run(problem, chains=1, warmup=300, max_sweeps=10, draws=100)
     began = time.perf_counter()
     mcmc.run(problem, chains=1, warmup=300, max_sweeps=sweeps, draws=100_000)

@@ -21,7 +21,8 @@ from report import peak_memory
 import lamina
 from lamina.fitting import NotConverged
 from lamina.methods.draws import Draws
-from lamina.model.problem import Problem, pose
+from lamina.model.model import Model
+from lamina.model.problem import Problem, build_problem
 from lamina.posterior.posterior import Posterior
 
 #: A posterior, its seconds without compilation, and seconds of compilation.
@@ -114,7 +115,9 @@ def main() -> None:
     core = dict(np.load(core))
     record = lamina.Record(t=core["t"], t_sd=core["t_sd"], y=core["y"], y_sd=core["y_sd"])
     warnings.simplefilter("ignore", NotConverged)
-    posterior, seconds, compiling = SAMPLERS[name](pose(record, lamina.Matern32()), int(chains), int(length))
+    posterior, seconds, compiling = SAMPLERS[name](
+        build_problem(record, Model(lamina.Matern32())), int(chains), int(length)
+    )
     posterior.curve(core["at"])  # compiles
     began = time.perf_counter()
     curve, problem, draws = posterior.curve(core["at"]), posterior.problem, posterior.draws

@@ -9,7 +9,8 @@ import numpy as np
 
 import lamina
 from lamina.methods.draws import Draws
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 #: Those that take any record; "ensemble" needs the ages of each one, and has its own tests.
 METHODS = ("gp", "nigp", "npv", "mcmc", "nuts")
@@ -58,6 +59,8 @@ def posterior(method: str) -> lamina.Posterior:
 
 def at_known(record: lamina.Record, kernel: lamina.kernels.Kernel, mean: str | None = None) -> lamina.Posterior:
     """What is found where the inputs are as measured and the kernel as given: nothing is fitted."""
-    problem = pose(record, kernel, mean=mean, fixed=dict(zip(kernel.names, np.exp(kernel.theta), strict=True)))
+    problem = build_problem(
+        record, Model(kernel, mean=mean, fixed=dict(zip(kernel.names, np.exp(kernel.theta), strict=True)))
+    )
     draws = Draws.equal(problem.to_internal(record.t)[None], problem.start[None], diagnostics={"method": "mcmc"})
     return lamina.Posterior(problem, draws)

@@ -23,7 +23,7 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"estimate": 5}, lamina.MethodError, "estimate takes 't_scale' and 'y_scale'.*got 5"),
         ({"progress": 5}, lamina.MethodError, "progress must be a function"),
         ({"method": "nuts", "target_accept": 2.0}, lamina.MethodError, "target_accept must lie between 0 and 1"),
-        ({"fixed": {"length": 1e-300}}, lamina.MethodError, "of a size that can be reckoned with"),
+        ({"fixed": {"length": 1e-300}}, lamina.MethodError, "between 1e-100 and 1e100"),
         (
             {"method": "hmc"},
             lamina.MethodError,
@@ -45,7 +45,7 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"mean": "quadratic"}, lamina.MethodError, "mean must be one of constant, linear, zero"),
         ({"mean": "linear", "kernel": lamina.Matern32() + lamina.Constant()}, lamina.MethodError, "the trend once"),
         ({"estimate": "sd_scale"}, lamina.MethodError, "estimate takes 't_scale' and 'y_scale', got 'sd_scale'"),
-        ({"method": "gp", "estimate": "t_scale"}, lamina.MethodError, "cannot estimate t_scale; mcmc, nuts, npv can"),
+        ({"method": "gp", "estimate": "t_scale"}, lamina.MethodError, "cannot estimate t_scale; npv, mcmc, nuts can"),
         (
             {"priors": {"lenght": (1, 2)}},
             lamina.MethodError,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,27 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from .errors import MethodError, RecordError
 from .kernels import Kernel, Matern32
-from .methods import ensemble, gp, mcmc, nigp, npv, nuts
-from .methods.draws import Draws
-from .model.problem import Problem, pose
+from .methods import Method
+from .methods.registry import METHODS
+from .model.model import Model
+from .model.problem import Problem, build_problem
 from .posterior.posterior import Posterior
 from .record import Record
 from .records.layers import STEPS, with_layers
 
-Method = Literal["gp", "nigp", "npv", "mcmc", "nuts", "ensemble"]
-
-METHODS: dict[str, Callable[..., Draws]] = {
-    "gp": gp.run,
-    "nigp": nigp.run,
-    "npv": npv.run,
-    "mcmc": mcmc.run,
-    "nuts": nuts.run,
-    "ensemble": ensemble.run,
-}
-#: Methods that infer the inputs from their order, and with them the spacing of the rows and the scale of the errors.
-USE_ORDER = ("mcmc", "nuts", "npv")
-#: Methods that infer the inputs.
-LEARN_INPUTS = (*USE_ORDER, "ensemble")
 #: What a method may say of itself that tells how far from convergence it is.
 EVIDENCE = ("r_hat", "ess", "effective_members", "sweeps", "steps", "last_change", "divergent", "evaluations")
 #: Fewer rows cannot tell a length scale from a standard deviation.
@@ -46,7 +32,7 @@ class NotConverged(UserWarning):
 
 def fit(
     record: Record,
-    method: Method = "mcmc",
+    method: Literal["gp", "nigp", "npv", "mcmc", "nuts", "ensemble"] = "mcmc",
     kernel: Kernel | None = None,
     gaps: str = "gamma",
     *,
@@ -91,67 +77,71 @@ def fit(
 
     A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
     """
-    # On matrices as small as these, several threads of linear algebra only wait for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
-        model: dict[str, Any] = {"mean": mean, "engine": engine, "priors": priors, "fixed": fixed, "estimate": estimate}
-        model |= {"outliers": outliers, "offsets": offsets, "memory": memory}
-        run, problem = prepare(record, method, kernel, gaps, seed=seed, **model, **options)
-        posterior = Posterior(problem, run(problem, seed=seed, **options))
-    _warn(posterior)
-    return posterior
+    model = Model(
+        kernel=Matern32() if kernel is None else kernel,
+        gaps=gaps,
+        mean=mean,
+        priors={} if priors is None else priors,
+        fixed={} if fixed is None else fixed,
+        estimate=estimate,  # type: ignore[arg-type]
+        outliers=outliers,
+        offsets=offsets,
+        memory=memory,
+        engine=engine,
+    )
+    return prepare(record, method, model, seed, **options).run()
 
 
-def prepare(
-    record: Record,
-    method: str = "mcmc",
-    kernel: Kernel | None = None,
-    gaps: str = "gamma",
-    *,
-    mean: str | None = None,
-    engine: str = "auto",
-    priors: dict[str, tuple[float, float]] | None = None,
-    fixed: dict[str, float] | None = None,
-    estimate: str | tuple[str, ...] = (),
-    outliers: str | None = None,
-    offsets: float | None = None,
-    memory: bool = False,
-    seed: int = 0,
-    **options: Any,
-) -> tuple[Callable[..., Draws], Problem]:
-    """The method and the problem it is to solve: raises what ``fit`` would raise for these arguments."""
+@dataclass(frozen=True)
+class Fit:
+    """A fit whose arguments have been checked, ready to run. Made by ``prepare``."""
+
+    method: Method
+    problem: Problem
+    seed: int
+    options: dict[str, Any]
+
+    def run(self, **more: Any) -> Posterior:
+        """Fit, with ``more`` options such as progress. Warns with NotConverged."""
+        # On matrices as small as these, several threads of linear algebra only wait for each other.
+        with threadpool_limits(limits=1, user_api="blas"):
+            posterior = Posterior(self.problem, self.method.run(self.problem, seed=self.seed, **self.options | more))
+        _warn(posterior)
+        return posterior
+
+
+def prepare(record: Record, method: str = "mcmc", model: Model | None = None, seed: int = 0, **options: Any) -> Fit:
+    """Check everything that can be checked before a fit and build its problem, once. Raises what ``fit`` raises.
+
+    ``Model.split`` makes a model of arguments of ``fit``.
+    """
+    model = Model() if model is None else model
     if not isinstance(record, Record):
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."
         )
     if not isinstance(method, str) or method not in METHODS:
         raise MethodError(f"unknown method {method!r}. Choose one of: {', '.join(METHODS)}.")
-    run = METHODS[method]
-    known = [name for name in inspect.signature(run).parameters if name not in ("problem", "seed")]
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise MethodError(f'method="{method}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
-    estimate = (estimate,) if isinstance(estimate, str) else estimate
-    if estimate and method not in USE_ORDER:
-        raise MethodError(f'method="{method}" cannot estimate {estimate[0]}; {", ".join(USE_ORDER)} can.')
-    _check_options(run, options)
+    chosen = METHODS[method]
+    chosen.check_options(options)
+    chosen.check_model(model, METHODS)
     if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    kernel = Matern32() if kernel is None else kernel
-    if memory is not False and method != "mcmc":
-        raise MethodError(f'method="{method}" has no memory between gaps. Use method="mcmc".')
-    learns = method in USE_ORDER
-    problem = pose(record, kernel, gaps, mean, priors, fixed, estimate, learns, engine, outliers, offsets, memory)
-    _check_method(method, problem)
-    if method == "ensemble":
-        ensemble.check(problem, options.get("members"), options.get("covariance"))
-    measured = np.count_nonzero(record.measured)
+    with threadpool_limits(limits=1, user_api="blas"):
+        problem = build_problem(record, model, chosen.uses_order)
+        chosen.check_problem(problem, options)
+    _check_enough_rows(problem)
+    return Fit(chosen, problem, seed, options)
+
+
+def _check_enough_rows(problem: Problem) -> None:
+    measured = np.count_nonzero(problem.source.measured)
     if measured < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         names = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
         raise RecordError(
             f"the record has {measured} rows with a value, too few to learn the kernel's parameters: give at least "
             f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
-    return run, problem
 
 
 def age_depth(
@@ -168,56 +158,6 @@ def age_depth(
     n = len(record)
     alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
     return fit(with_layers(alone, steps, hiatus), seed=seed, **options)
-
-
-def _check_method(method: str, problem: Problem) -> None:
-    """What a method cannot do with a record. mcmc can do everything."""
-    rows = problem.rows
-
-    def where(mask: np.ndarray) -> np.ndarray:
-        """Rows as the user knows them: several may be one layer."""
-        return np.flatnonzero(mask[problem.layer])
-
-    undated, limits = where(np.isinf(rows.t_var)), where(rows.limit != 0)
-    bounded, tabulated = where(rows.bounded), where(rows.size > 0)
-    blocks, least = where(rows.block >= 0), where(rows.least > 0.0)
-    lacks = {
-        "gp": ((undated, "needs a date for every row"),),
-        "nigp": ((undated, "needs a date for every row"),),
-        "npv": (
-            (undated, "needs a date for every row"),
-            (tabulated, "takes Gaussian dates only"),
-            (blocks, "needs to know the order of rows at equal depth"),
-            (least, "has no least gaps"),
-        ),
-        "nuts": (
-            (blocks, "needs to know the order of rows at equal depth"),
-            (bounded, "cannot follow a date with hard bounds"),
-        ),
-    }
-    for wrong, what in lacks.get(method, ()):
-        if wrong.size:
-            raise MethodError(f'method="{method}" {what}, see {{rows}}. Use method="mcmc".', rows=wrong)
-    if method != "mcmc" and problem.has_renewals:
-        what = "outliers" if problem.outliers else "limits, see {rows}"
-        instead = "" if problem.outliers else ", or leave them out (--limiting drop on the command line)"
-        raise MethodError(f'method="{method}" has no {what}. Use method="mcmc"{instead}.', rows=limits)
-
-
-def _check_options(run: Callable[..., Draws], options: dict[str, Any]) -> None:
-    """Counts must be counts; the other options are checked where they are used."""
-    progress = options.get("progress")
-    if progress is not None and not callable(progress):
-        raise MethodError(f"progress must be a function of one dict, got {progress!r}.")
-    accept = options.get("target_accept", 0.9)
-    if not (isinstance(accept, int | float) and 0.0 < accept < 1.0):
-        raise MethodError(f"target_accept must lie between 0 and 1, got {accept!r}.")
-    for name, value in options.items():
-        annotation = str(inspect.signature(run).parameters[name].annotation)
-        if not annotation.startswith("int") or (value is None and "None" in annotation):
-            continue
-        if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
-            raise MethodError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 def _warn(posterior: Posterior) -> None:

@@ -1,12 +1,15 @@
 """lamina compare: several methods on one table."""
 
 import os
+from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
 from commands import lamina, write_table
 
 import lamina as library
+from lamina.methods.registry import METHODS
 from lamina.posterior.comparison import differences
 
 FILES = ["columns.txt", "compare.csv", "compare.png", "curves.csv"]
@@ -35,11 +38,7 @@ def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
 
 
 def test_a_method_that_has_not_converged_is_marked_in_the_table(tmp_path, monkeypatch):
-    from functools import partial
-
-    from lamina import fitting
-
-    monkeypatch.setitem(fitting.METHODS, "nigp", partial(fitting.METHODS["nigp"], max_steps=1))
+    replace_run(monkeypatch, "nigp", partial(METHODS["nigp"].run, max_steps=1))
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
     assert done.exit_code == 3, done.output
     found = pd.read_csv(tmp_path / "out" / "compare.csv").iloc[0]
@@ -47,14 +46,16 @@ def test_a_method_that_has_not_converged_is_marked_in_the_table(tmp_path, monkey
     assert "nigp has NOT converged." in done.stderr
 
 
+def replace_run(monkeypatch, name, run):
+    monkeypatch.setitem(METHODS, name, replace(METHODS[name], run=run))
+
+
 def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
 
 def test_ctrl_c_stops_after_the_method_and_keeps_those_before(tmp_path, monkeypatch):
-    from lamina import fitting
-
-    monkeypatch.setitem(fitting.METHODS, "npv", interrupt)
+    replace_run(monkeypatch, "npv", interrupt)
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp,npv,mcmc", "--out", tmp_path / "out")
     assert done.exit_code == 130, done.output
     assert "left out: npv, mcmc" in done.stderr
@@ -63,17 +64,13 @@ def test_ctrl_c_stops_after_the_method_and_keeps_those_before(tmp_path, monkeypa
 
 
 def test_a_method_that_was_interrupted_is_marked_in_the_table(tmp_path, monkeypatch):
-    from dataclasses import replace
-
-    from lamina import fitting
-
-    nigp = fitting.METHODS["nigp"]
+    nigp = METHODS["nigp"].run
 
     def stopped(problem, seed):
         draws = nigp(problem, seed=seed)
         return replace(draws, diagnostics=draws.diagnostics | {"converged": False, "interrupted": True})
 
-    monkeypatch.setitem(fitting.METHODS, "nigp", stopped)
+    replace_run(monkeypatch, "nigp", stopped)
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp,npv", "--out", tmp_path / "out")
     assert done.exit_code == 130, done.output
     assert "nigp was INTERRUPTED" in done.stderr
@@ -82,9 +79,7 @@ def test_a_method_that_was_interrupted_is_marked_in_the_table(tmp_path, monkeypa
 
 
 def test_ctrl_c_before_there_are_two_curves_leaves_nothing(tmp_path, monkeypatch):
-    from lamina import fitting
-
-    monkeypatch.setitem(fitting.METHODS, "nigp", interrupt)
+    replace_run(monkeypatch, "nigp", interrupt)
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
     assert done.exit_code == 130
     assert "Nothing is written" in done.stderr

@@ -441,7 +441,7 @@ def test_the_demo_ends_with_a_summary_and_the_report(tmp_path, monkeypatch):
 
     from lamina import fitting
 
-    monkeypatch.setattr(fitting, "fit", partial(fitting.fit, warmup=100, max_sweeps=50))
+    monkeypatch.setattr(fitting, "prepare", partial(fitting.prepare, warmup=100, max_sweeps=50))
     done = lamina("demo", "--out", tmp_path / "demo")
     assert done.exit_code == 3  # cut short here
     assert "mcmc fit of 77 rows" in done.stdout

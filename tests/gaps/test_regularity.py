@@ -5,7 +5,8 @@ import pytest
 
 from lamina import Matern32, Record
 from lamina.gaps.regularity import spread
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.model.rows import remember
 
 N = 12
@@ -24,7 +25,9 @@ FIELDS = {
 
 
 def posed(fields):
-    return pose(Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields)), Matern32(), memory=True)
+    return build_problem(
+        Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields)), Model(Matern32(), memory=True)
+    )
 
 
 def moved(problem, tau, power, memories, run, skip):

@@ -5,7 +5,8 @@ import pytest
 
 from lamina import Matern32, Record
 from lamina.methods.coordinates import ABOVE, BELOW, BETWEEN, OPEN, lay, make_plan, pull, unlay
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 
 def record(t, t_sd, sequence=None, order="increasing"):
@@ -40,7 +41,7 @@ RECORDS = {
 def case(request):
     """A problem, its plan, and inputs away from the dates that keep the order."""
     found, kinds = request.param
-    problem = pose(found, Matern32())
+    problem = build_problem(found, Model(Matern32()))
     rng = np.random.default_rng(3)
     plan = make_plan(problem)
     tau = problem.rows.t + 0.0
@@ -123,7 +124,7 @@ def test_pull_carries_gradients_back(case, with_jacobian, rng):
 
 def test_rooms_stay_finite_far_out():
     """Log-ratios of hundreds, as a sampler may try them, neither overflow nor give a wrong Jacobian."""
-    problem = pose(RECORDS["between"][0], Matern32())
+    problem = build_problem(RECORDS["between"][0], Model(Matern32()))
     plan = make_plan(problem)
     for x in np.array([800.0, 0.0, -800.0]), np.array([-900.0, -900.0, -900.0]), np.array([0.0, 700.0, 0.0]):
         tau, log_jacobian = laid(problem, plan, x)

@@ -11,7 +11,8 @@ import lamina
 from lamina.methods import mcmc
 from lamina.methods import runner as crew
 from lamina.methods.runner import Room
-from lamina.model.problem import Problem, pose
+from lamina.model.model import Model
+from lamina.model.problem import Problem, build_problem
 
 
 def record(n: int = 12) -> lamina.Record:
@@ -20,7 +21,7 @@ def record(n: int = 12) -> lamina.Record:
 
 
 def problem() -> Problem:
-    return pose(record(), lamina.Matern32())
+    return build_problem(record(), Model(lamina.Matern32()))
 
 
 class Counter(mcmc.MarkovChain):
@@ -58,7 +59,9 @@ def test_the_draws_that_are_wanted_say_how_much_is_kept():
 def test_very_long_records_keep_what_has_room(monkeypatch):
     monkeypatch.setattr(crew, "MOST_BYTES", 12 * 8 * 100)
     assert crew.room(problem(), draws=2000, chains=4) == Room(500, 25)
-    with_outliers = pose(record(), lamina.Matern32(), outliers="student")  # three numbers where there was one
+    with_outliers = build_problem(
+        record(), Model(lamina.Matern32(), outliers="student")
+    )  # three numbers where there was one
     assert crew.room(with_outliers, draws=2000, chains=4) == Room(500, 8)
 
 
@@ -66,7 +69,7 @@ def test_very_long_records_keep_what_has_room(monkeypatch):
 def test_single_precision_is_for_records_that_it_can_tell_apart(monkeypatch, last, size):
     monkeypatch.setattr(crew, "SINGLE_PRECISION_ABOVE", 10)
     t = np.linspace(0.0, last, 12)
-    posed = pose(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), lamina.Matern32())
+    posed = build_problem(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), Model(lamina.Matern32()))
     chain = mcmc.MarkovChain(posed, np.random.SeedSequence(0), Room(16, 16))
     assert chain.tau.itemsize == size
 

@@ -6,7 +6,8 @@ from scipy.stats import norm
 
 from lamina import Constant, Linear, Matern32, Record, gaps
 from lamina.methods.target import log_density, make_target
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 
 def record(n=9, seed=0, exact=(), sequence=None, order="increasing"):
@@ -53,7 +54,7 @@ def case(request):
     options = dict(options)
     kernel = options.pop("kernel", Matern32())
     trend = kernel.trend or ((Constant(), Linear()) if options.get("mean") == "linear" else (Constant(),))
-    return found, pose(found, kernel, **options), trend
+    return found, build_problem(found, Model(kernel, **options)), trend
 
 
 def ours(problem, tau, phi):
@@ -87,7 +88,7 @@ def from_first_principles(found, problem, trend, tau, phi):
     uncertain = found.t_sd > 0
     value += norm.logpdf(found.t[uncertain], time[uncertain], t_scale * found.t_sd[uncertain]).sum()
     for _, rows in found.sequences:
-        value += gaps.log_prior(problem.gaps, found.sign * time[rows], 1.0 + more_than_one, problem.floor)[0]
+        value += gaps.log_prior(problem.model.gaps, found.sign * time[rows], 1.0 + more_than_one, problem.floor)[0]
     return value + norm.logpdf(phi, problem.prior_mean, problem.prior_sd)[problem.free].sum()
 
 
@@ -126,7 +127,7 @@ def test_gradient_by_finite_differences(case, rng):
 
 
 def test_broken_order_has_no_density(rng):
-    problem = pose(record(), Matern32())
+    problem = build_problem(record(), Model(Matern32()))
     tau, phi = somewhere(problem, rng)
     tau[[3, 4]] = tau[[4, 3]]
     assert ours(problem, tau, phi)[0] == -np.inf

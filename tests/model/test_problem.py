@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 T = np.linspace(0.0, 800.0, 20)
 Y = np.sin(T / 100.0)
 
 
 def medians(kernel, t=T, y=Y, y_sd=0.1):
-    problem = pose(lamina.Record(t=t, t_sd=1.0, y=y, y_sd=y_sd), kernel)
+    problem = build_problem(lamina.Record(t=t, t_sd=1.0, y=y, y_sd=y_sd), Model(kernel))
     return dict(zip(problem.names, np.exp(problem.prior_mean), strict=True))
 
 

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 import lamina
 from lamina import plots
 from lamina.methods.draws import Draws
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
 from lamina.posterior.shown import boxes, evenly, groups, input_shifts, thinning, time_range
 from lamina.posterior.times import default_times
@@ -195,7 +196,7 @@ def long_posterior(n: int) -> Posterior:
     rng = np.random.default_rng(0)
     true = np.cumsum(rng.exponential(1.0, n))
     record = lamina.Record(t=true + rng.standard_normal(n), t_sd=1.0, y=np.sin(true / n), y_sd=0.1)
-    problem = pose(record, lamina.Matern32())
+    problem = build_problem(record, Model(lamina.Matern32()))
     tau = np.sort(problem.to_internal(true) + 0.3 * rng.standard_normal((3, n)), axis=1)
     facts = {"method": "mcmc", "converged": True, "interrupted": False}
     return Posterior(problem, Draws.equal(tau.astype(np.float32), np.tile(problem.start, (3, 1)), diagnostics=facts))

@@ -10,9 +10,10 @@ import pytest
 import lamina
 from lamina import dense
 from lamina.methods.draws import Draws
-from lamina.model.problem import pose
+from lamina.methods.prediction import component_names, components
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.prediction import component_names, components
 
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
@@ -31,7 +32,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 def found(name: str, order: str = "increasing") -> Posterior:
     """A handful of weighted draws of inputs and parameters, near the truth: nothing here depends on how they came."""
     record = fits.record(order=order, true=fits.TRUE if order == "increasing" else fits.TRUE[::-1])
-    problem = pose(record, MODELS[name], engine="auto")
+    problem = build_problem(record, Model(MODELS[name], engine="auto"))
     rng = np.random.default_rng(5)
     size = 6
     tau = np.sort(problem.rows.t + 0.1 * rng.standard_normal((size, len(record))), axis=1)

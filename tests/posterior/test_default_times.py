@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina.methods.draws import Draws
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
 from lamina.posterior.times import default_times, too_coarse
 
@@ -16,7 +17,7 @@ from lamina.posterior.times import default_times, too_coarse
 def at_inputs(t, t_sd=0.1) -> Posterior:
     """A posterior whose inputs are where they were measured."""
     record = lamina.Record(t=t, t_sd=t_sd, y=np.arange(len(t), dtype=float), y_sd=0.1)
-    problem = pose(record, lamina.Matern32(), gaps="uniform")
+    problem = build_problem(record, Model(lamina.Matern32(), gaps="uniform"))
     return Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
 
 
@@ -60,7 +61,7 @@ def test_a_grid_of_a_few_points_is_refused():
 def long_posterior(length: float, n: int = 200) -> Posterior:
     t = np.arange(float(n))
     record = lamina.Record(t=t, t_sd=0.1, y=np.sin(t), y_sd=0.1)
-    problem = pose(record, lamina.Matern32(), gaps="uniform")
+    problem = build_problem(record, Model(lamina.Matern32(), gaps="uniform"))
     phi = problem.start.copy()
     phi[problem.names.index("length")] = np.log(length)
     return Posterior(problem, Draws.equal(problem.rows.t[None], phi[None]))

@@ -10,13 +10,14 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import lamina
-from lamina import dense, fitting
+from lamina import dense
 from lamina.engine.quantiles import LEVELS, mixture_quantiles
 from lamina.methods.draws import Draws
-from lamina.model.problem import pose
+from lamina.methods.prediction import curves
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.posterior import posterior
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.prediction import curves
 
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
@@ -48,7 +49,7 @@ def test_tables_have_the_columns_that_are_promised(method):
     assert list(inputs.columns) == ["t", "t_sd", "mean", "sd", *QUANTILES]
     np.testing.assert_array_equal(inputs["t"], found.record.t)
     assert found.tau.shape == (len(found.theta), n)
-    assert list(found.theta.columns) == (["length", "sd"] + ["alpha"] * (method in fitting.USE_ORDER))
+    assert list(found.theta.columns) == (["length", "sd"] + ["alpha"] * (method in ("mcmc", "nuts", "npv")))
     assert isinstance(found.theta, pd.DataFrame)
     assert found.diagnostics["method"] == method
     assert {"seconds", "converged", "interrupted", "conflicts"} <= set(found.diagnostics)
@@ -200,7 +201,7 @@ def test_shifting_and_scaling_the_data_shifts_and_scales_a_gp_fit():
     ],
 )
 def test_parameters_are_named_as_the_user_knows_them(options, names):
-    problem = pose(fits.record(), options.pop("kernel", lamina.Matern32()), **options)
+    problem = build_problem(fits.record(), Model(options.pop("kernel", lamina.Matern32()), **options))
     found = Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
     assert list(found.theta.columns) == names
     if "alpha" in names:
@@ -254,7 +255,7 @@ def test_many_times_in_parts_are_as_all_at_once(monkeypatch):
 def test_draws_in_parts_are_as_all_at_once(monkeypatch):
     posterior, at = fits.posterior("mcmc"), np.linspace(0.0, 9.0, 7)
     curves, table = posterior.sample_curves(at, n=50), posterior.curve(at)
-    monkeypatch.setattr("lamina.posterior.prediction.NUMBERS_AT_ONCE", 3 * len(posterior.record))
+    monkeypatch.setattr("lamina.methods.prediction.NUMBERS_AT_ONCE", 3 * len(posterior.record))
     np.testing.assert_array_equal(posterior.sample_curves(at, n=50), curves)
     pd.testing.assert_frame_equal(posterior.curve(at), table)
 
@@ -319,7 +320,7 @@ def test_inputs_of_long_records_are_summed_up_in_parts(monkeypatch):
     "kernel", [lamina.Matern12(), lamina.Matern12() * lamina.SquaredExponential()], ids=["m12", "x"]
 )
 def test_a_curve_without_a_rate_says_which_kernels_have_one(kernel):
-    problem = pose(fits.record(), kernel)
+    problem = build_problem(fits.record(), Model(kernel))
     found = Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
     for ask in found.rate, found.sample_rates:
         with pytest.raises(lamina.KernelError, match="Matern32 or Matern52"):
@@ -376,7 +377,7 @@ def test_many_conflicts_are_cut_short():
     far = Posterior(found.problem, Draws.equal(found.draws.tau + 100.0, found.draws.phi, diagnostics=found.diagnostics))
     assert far.diagnostics["conflicts"] == list(range(10))
     long = fits.record(true=np.arange(15.0))
-    problem = pose(long, lamina.Matern32())
+    problem = build_problem(long, Model(lamina.Matern32()))
     draws = Draws.equal(problem.rows.t[None] + 100.0, problem.start[None], diagnostics=found.diagnostics)
     assert "and 5 more" in Posterior(problem, draws).summary()
 

@@ -74,7 +74,7 @@ def test_memory_comes_back(tmp_path):
     found = fits.quietly(fits.record(), memory=True, **fits.OPTIONS["mcmc"])
     loaded = again(found, tmp_path / "fit.nc")
     check_same(found, loaded)
-    assert loaded.problem.memory
+    assert loaded.problem.model.memory
     assert list(loaded.theta) == ["length", "sd", "memory", "alpha"]
 
 

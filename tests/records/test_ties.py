@@ -7,7 +7,8 @@ import pytest
 import lamina
 from lamina import Matern32, MethodError, OrderError, Record, RecordError
 from lamina.dates import Uniform
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 from lamina.posterior.residuals import residuals
 from lamina.records.ties import merge_ties
 
@@ -135,7 +136,7 @@ BAD = {
 def test_what_cannot_be_is_told_with_its_rows(name):
     fields, model, kind, said = BAD[name]
     with pytest.raises(kind, match=said):
-        pose(record(**fields), Matern32(), **model)
+        build_problem(record(**fields), Model(Matern32(), **model))
 
 
 @pytest.mark.parametrize("method", ["gp", "nigp", "npv", "nuts"])
@@ -166,20 +167,20 @@ def test_errors_after_merging_name_the_rows_of_the_table():
     dates = [None, None, Uniform(10.0, 12.0), Uniform(1.0, 3.0)]
     found = record(t=[0.0, 0.5, 11.0, 2.0], dates=dates, tie=["x", "x", None, None])
     with pytest.raises(OrderError, match=r"the dates of rows 2 and 3 \(counting from 0\) contradict the order"):
-        pose(found, Matern32())
+        build_problem(found, Model(Matern32()))
 
 
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_limits_on_one_side_alone_are_refused(side):
     every = record(limit=[side] * 4)
     with pytest.raises(RecordError, match="limits alone cannot hold a level that may have any value"):
-        pose(every, Matern32())
-    pose(every, Matern32(), mean="zero")
-    pose(record(limit=[side] * 3 + [None]), Matern32())
+        build_problem(every, Model(Matern32()))
+    build_problem(every, Model(Matern32(), mean="zero"))
+    build_problem(record(limit=[side] * 3 + [None]), Model(Matern32()))
     both = record(limit=["above", "below", "above", "above"])
-    pose(both, Matern32())
+    build_problem(both, Model(Matern32()))
     with pytest.raises(RecordError, match="cannot hold a level and a rate"):
-        pose(both, Matern32(), mean="linear")
+        build_problem(both, Model(Matern32(), mean="linear"))
 
 
 def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
@@ -209,6 +210,6 @@ def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
 
 def test_least_gaps_that_dates_have_no_room_for_are_refused():
     fields = {"t": np.arange(0.0, 500.0, 100.0), "t_sd": 10.0, "y": np.arange(5.0), "y_sd": 0.1}
-    pose(Record(**fields, least_gap=120.0), lamina.Matern32())  # dates may be off by their errors
+    build_problem(Record(**fields, least_gap=120.0), Model(lamina.Matern32()))  # dates may be off by their errors
     with pytest.raises(lamina.RecordError, match=r"rows 0 and 4 .* add up to 20000, but their dates are 400 apart"):
-        pose(Record(**fields, least_gap=5000.0), lamina.Matern32())
+        build_problem(Record(**fields, least_gap=5000.0), Model(lamina.Matern32()))

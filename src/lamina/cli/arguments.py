@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MethodError
-from ..fitting import LEARN_INPUTS, METHODS
 from ..kernels import (
     Constant,
     Kernel,
@@ -24,6 +22,7 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
+from ..methods.registry import METHODS
 from ..posterior.intervals import checked
 from ..records.axes import describe
 from ..tables.ensembles import read_covariance, read_ensemble
@@ -111,14 +110,15 @@ def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
     """Raise MethodError for what could not be told after the fit."""
     if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
         raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
-    if asked.members and method not in LEARN_INPUTS:
-        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {', '.join(LEARN_INPUTS)}.")
+    if asked.members and not METHODS[method].infers_inputs:
+        others = ", ".join(name for name, other in METHODS.items() if other.infers_inputs)
+        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {others}.")
 
 
 def check_method_takes(using: dict[str, Any]) -> None:
     """Raise MethodError for an option that was given, but that the method does not have."""
     method = str(using["method"])
-    known = inspect.signature(METHODS[method]).parameters
+    known = METHODS[method].options
     options = [name for name in using if name != "method"]
     wrong = [name for name in options if using[name] is not None and name not in known]
     if wrong:

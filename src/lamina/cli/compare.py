@@ -15,6 +15,7 @@ from .progress import bar
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..fitting import Fit
     from ..posterior.posterior import Posterior
 
 Out = Annotated[
@@ -39,6 +40,7 @@ def compare(
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..fitting import prepare
+    from ..model.model import Model
     from ..output.glossary import listed
     from ..plots import compare as draw
     from ..posterior.comparison import differences, explained
@@ -53,9 +55,9 @@ def compare(
     model = fitting | {"kernel": by_name(fitting["kernel"])}
     understanding = read(table, options)
     folder = out or Path(f"{table.stem}-compared")
+    described, chosen = Model.split(model)
     with understanding.naming_lines():
-        for name in names:
-            prepare(understanding.record, name, **model)
+        ready = {name: prepare(understanding.record, name, described, **chosen) for name in names}
     there = those_there(folder, ("compare.csv", "curves.csv", "compare.png", "columns.txt"))
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")
@@ -64,7 +66,7 @@ def compare(
     check_writable(folder)
     if not quiet:
         typer.echo(understanding.describe() + "\n")
-    posteriors, unfinished = _fitted(understanding.record, names, model, quiet)
+    posteriors, unfinished = _fitted(ready, quiet)
     if len(posteriors) < 2:
         _leave_nothing()
     grid = default_times(next(reversed(posteriors.values()))) if asked is None else asked
@@ -126,24 +128,25 @@ def _checked(methods: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _fitted(
-    record: Any, names: list[str], model: dict[str, Any], quiet: bool
-) -> tuple[dict[str, Posterior], list[str]]:
+def _fitted(ready: dict[str, Fit], quiet: bool) -> tuple[dict[str, Posterior], list[str]]:
     """The record through each method in turn; and those that are missing, because the user interrupted."""
-    from ..fitting import NotConverged, fit
+    from ..fitting import NotConverged
 
     posteriors: dict[str, Posterior] = {}
+    names = list(ready)
     with bar("methods", quiet) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for k, name in enumerate(names):
             if progress is not None:
                 progress(k, len(names))
             try:
-                posterior = fit(record, method=name, **model)  # type: ignore[arg-type]
+                posterior = ready[name].run()
             except KeyboardInterrupt:
                 return posteriors, names[k:]
             interrupted = posterior.draws.diagnostics["interrupted"]
-            if interrupted and name == "mcmc" and posterior.checkpoint is None:  # in warm-up: there is nothing to keep
+            if (
+                interrupted and ready[name].method.chains and posterior.checkpoint is None
+            ):  # in warm-up: there is nothing to keep
                 return posteriors, names[k:]
             posteriors[name] = posterior
             if interrupted:

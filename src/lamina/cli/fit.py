@@ -20,6 +20,7 @@ from . import options as given
 from .progress import sampling
 
 if TYPE_CHECKING:
+    from ..fitting import Fit
     from ..output.folder import Asked
     from ..posterior.posterior import Posterior
     from ..record import Record
@@ -71,6 +72,7 @@ def fit(
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
     from ..errors import MethodError
     from ..fitting import prepare
+    from ..model.model import Model
     from ..output.folder import Asked, check_folder
     from ..tables import Options, read
     from .arguments import (
@@ -128,15 +130,16 @@ def fit(
         model["covariance"] = covariance_of(ages_covariance, understanding)
     if resume:
         model |= _resumed(folder, understanding.sha256, asked)
+    described, chosen = Model.split(model)
     with understanding.naming_lines():
-        prepare(understanding.record, seed=seed, **model)
+        ready = prepare(understanding.record, model=described, seed=seed, **chosen)
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
     asked = replace(asked, warnings=beyond(understanding.record, asked))
     for said in () if quiet or as_json else asked.warnings:  # they are in the report and in run.json
         typer.echo(f"lamina: warning: {said}", err=True)
-    run(understanding.record, model, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
+    run(ready, asked, folder, understanding, quiet=quiet, as_json=as_json, **timings)
 
 
 def beyond(record: Record, asked: Asked) -> list[str]:
@@ -169,6 +172,7 @@ def demo(
 ) -> None:
     """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
     from .. import datasets
+    from ..fitting import prepare
     from ..output.folder import Asked, check_folder
 
     record = datasets.load(DEMO)
@@ -184,7 +188,7 @@ def demo(
     if not quiet:
         note = textwrap.fill(f"Warning: {DEMO_WARNING}", width=110)
         typer.echo(f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{note}\n")
-    run(record, model, asked, folder, None, quiet=quiet)
+    run(prepare(record, seed=seed, **model), asked, folder, None, quiet=quiet)
 
 
 def _is_demo(folder: Path) -> bool:
@@ -198,8 +202,7 @@ def _is_demo(folder: Path) -> bool:
 
 
 def run(
-    record: Record,
-    model: dict[str, Any],
+    ready: Fit,
     asked: Asked,
     folder: Path,
     understanding: Understanding | None,
@@ -209,17 +212,14 @@ def run(
 ) -> None:
     """Fit, write, and end with a summary and the exit code that belongs to it."""
     from ..fitting import NotConverged
-    from ..fitting import fit as fit_record
     from ..output.folder import json_text, write
 
     began = time.perf_counter()
     with warnings.catch_warnings(), sampling(quiet or as_json) as progress:
         warnings.simplefilter("ignore", NotConverged)
-        chains = model.get("method", "mcmc") in ("mcmc", "ensemble")
-        watched: dict[str, Any] = {"progress": progress} if chains else {}
-        posterior = fit_record(record, seed=asked.seed, **model, **watched)
+        posterior = ready.run(**{"progress": progress} if ready.method.chains else {})
     timings["fit"] = time.perf_counter() - began
-    if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and watched:
+    if posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None and ready.method.chains:
         _leave_nothing()
     facts = write(posterior, folder, asked, understanding, timings=timings)
     if as_json:

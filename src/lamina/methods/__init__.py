@@ -1,1 +1,100 @@
-"""The methods: one file each, one shape. Each takes a ``Problem`` and returns ``Draws``."""
+"""The methods: one file or folder each, one shape. Each takes a ``Problem`` and returns ``Draws``.
+
+Each file ends with a ``Method``, which states what the method needs, infers and cannot do. ``registry`` has them all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import MethodError
+from ..model.model import Model
+from ..model.problem import Problem
+from ..model.rows import Rows
+from .draws import Draws
+
+Array = np.ndarray
+
+
+class Lack(NamedTuple):
+    """Something that a method cannot do with some rows."""
+
+    rows: Callable[[Rows], Array]  #: (N,) mask of them
+    what: str  #: in words, after the name of the method
+
+
+UNDATED = Lack(lambda rows: np.isinf(rows.t_var), "needs a date for every row")
+TABULATED = Lack(lambda rows: rows.size > 0, "takes Gaussian dates only")
+BOUNDED = Lack(lambda rows: rows.bounded, "cannot follow a date with hard bounds")
+EQUAL_DEPTHS = Lack(lambda rows: rows.block >= 0, "needs to know the order of rows at equal depth")
+LEAST_GAPS = Lack(lambda rows: rows.least > 0.0, "has no least gaps")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: how it is run, what it infers and uses, and what it cannot do."""
+
+    name: str
+    run: Callable[..., Draws]  #: (problem, seed, ...options) -> Draws
+    title: str  #: in a few words
+    infers_inputs: bool  #: or takes them as measured
+    uses_order: bool  #: has a prior of the gaps; learns, if asked, the scale of the errors
+    has_memory: bool = False  #: between gaps
+    has_renewals: bool = False  #: limits and outliers
+    lacks: tuple[Lack, ...] = ()
+    check_own: Callable[[Problem, dict[str, Any]], None] | None = None  #: raises what else cannot be, by options
+
+    @property
+    def options(self) -> Mapping[str, inspect.Parameter]:
+        """The options of the method by name: the arguments of ``run`` after the problem and the seed."""
+        parameters = inspect.signature(self.run).parameters
+        return {name: one for name, one in parameters.items() if name not in ("problem", "seed")}
+
+    @property
+    def chains(self) -> bool:
+        """Whether it runs chains that report progress and can go on from a checkpoint."""
+        return "checkpoint" in self.options
+
+    def check_model(self, model: Model, others: Mapping[str, Method]) -> None:
+        """Raise MethodError for what the method lacks, whatever the record; ``others`` may have it."""
+        if model.estimate and not self.uses_order:
+            can = ", ".join(name for name, other in others.items() if other.uses_order)
+            raise MethodError(f'method="{self.name}" cannot estimate {model.estimate[0]}; {can} can.')
+        if model.memory and not self.has_memory:
+            raise MethodError(f'method="{self.name}" has no memory between gaps. Use method="mcmc".')
+
+    def check_problem(self, problem: Problem, options: dict[str, Any]) -> None:
+        """Raise MethodError for what the method cannot do with a record."""
+        for lack in self.lacks:
+            wrong = np.flatnonzero(lack.rows(problem.rows)[problem.layer])
+            if wrong.size:
+                raise MethodError(f'method="{self.name}" {lack.what}, see {{rows}}. Use method="mcmc".', rows=wrong)
+        if problem.has_renewals and not self.has_renewals:
+            limits = np.flatnonzero((problem.rows.limit != 0)[problem.layer])
+            outliers = problem.model.outliers is not None
+            what = "outliers" if outliers else "limits, see {rows}"
+            instead = "" if outliers else ", or leave them out (--limiting drop on the command line)"
+            raise MethodError(f'method="{self.name}" has no {what}. Use method="mcmc"{instead}.', rows=limits)
+        if self.check_own is not None:
+            self.check_own(problem, options)
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise MethodError for options that the method does not have, and for counts that are none."""
+        known = self.options
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise MethodError(f'method="{self.name}" has no option {unknown[0]!r}; it has: {", ".join(known)}.')
+        progress = options.get("progress")
+        if progress is not None and not callable(progress):
+            raise MethodError(f"progress must be a function of one dict, got {progress!r}.")
+        for name, value in options.items():
+            annotation = str(known[name].annotation)
+            if not annotation.startswith("int") or (value is None and "None" in annotation):
+                continue
+            if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
+                raise MethodError(f"{name} must be a whole number of at least 1, got {value!r}.")

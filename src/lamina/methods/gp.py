@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from ..model.problem import Problem
+from . import UNDATED, Method
 from .draws import Draws
 from .maximise import maximise, several_starts
 
@@ -28,3 +29,13 @@ def run(problem: Problem, seed: int = 0, starts: int = 5) -> Draws:
         "interrupted": best.interrupted,
     }
     return Draws.equal(tau[None], best.phi[None], diagnostics=diagnostics)
+
+
+METHOD = Method(
+    name="gp",
+    run=run,
+    title="Gaussian-process regression on the measured inputs",
+    infers_inputs=False,
+    uses_order=False,
+    lacks=(UNDATED,),
+)

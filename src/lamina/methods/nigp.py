@@ -9,14 +9,16 @@ all, which is reported.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
 from ..model.problem import Problem
-from ..posterior.prediction import curves
+from . import UNDATED, Method
 from .draws import Draws
 from .maximise import maximise, several_starts
+from .prediction import curves
 
 #: The part of the way that the slopes move in one step, and the relative change at which they rest.
 STEP, TOLERANCE = 0.2, 1e-3
@@ -24,11 +26,6 @@ STEP, TOLERANCE = 0.2, 1e-3
 
 def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) -> Draws:
     """Fit at tau = t with slope-dependent output variance."""
-    curve = problem.kernel.stationary
-    if curve is not None and not curve.differentiable:
-        raise MethodError(
-            'method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.'
-        )
     began = time.perf_counter()
     tau, t_var = problem.rows.t, problem.rows.t_var
     best = maximise(problem, tau, np.zeros(len(tau)), several_starts(problem, seed, starts))
@@ -64,3 +61,22 @@ def _slopes(problem: Problem, phi: np.ndarray, extra_var: np.ndarray) -> np.ndar
     """Slope of the posterior mean at the measured inputs, (N,)."""
     draws = Draws.equal(problem.rows.t[None], phi[None], extra_var=extra_var)
     return curves(problem, draws, problem.rows.t)[2][0]
+
+
+def _check(problem: Problem, options: dict[str, Any]) -> None:
+    curve = problem.kernel.stationary
+    if curve is not None and not curve.differentiable:
+        raise MethodError(
+            'method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.'
+        )
+
+
+METHOD = Method(
+    name="nigp",
+    run=run,
+    title="Gaussian-process regression with noisy inputs",
+    infers_inputs=False,
+    uses_order=False,
+    lacks=(UNDATED,),
+    check_own=_check,
+)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingExtraError
+from ..errors import MethodError, MissingExtraError
 from ..model.problem import Problem
 from ..support.arviz_notice import no_refactor_notice
 from ..support.cpus import available_cores
+from . import BOUNDED, EQUAL_DEPTHS, Method
 from .convergence import effective_draws, r_hat
 from .coordinates import lay, make_plan, pull, unlay
 from .draws import Draws
@@ -127,3 +128,20 @@ def _complete(group: Any) -> tuple[Array, Array]:
     begun = lengths > 0
     n = int(lengths[begun].min(initial=tau.shape[1])) if begun.any() else 0
     return tau[begun, :n], phi[begun, :n]
+
+
+def _check(problem: Problem, options: dict[str, Any]) -> None:
+    accept = options.get("target_accept", 0.9)
+    if not (isinstance(accept, int | float) and 0.0 < accept < 1.0):
+        raise MethodError(f"target_accept must lie between 0 and 1, got {accept!r}.")
+
+
+METHOD = Method(
+    name="nuts",
+    run=run,
+    title="the No-U-Turn sampler",
+    infers_inputs=True,
+    uses_order=True,
+    lacks=(EQUAL_DEPTHS, BOUNDED),
+    check_own=_check,
+)

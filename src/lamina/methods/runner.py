@@ -237,7 +237,7 @@ class _Crew:
     def fingerprint(self) -> str:
         """Tells one record, model and set of chains from another."""
         problem, record = self.chains[0].problem, self.chains[0].problem.record
-        told: list[Any] = [repr(problem.kernel), problem.gaps, problem.engine, problem.outliers, problem.memory]
+        told: list[Any] = [problem.model.to_dict()]
         told += [len(self.chains), self.chains[0].room]
         numbers = [record.t, record.t_sd, record.y, record.y_sd, problem.free, problem.start]
         numbers += [problem.prior_mean, problem.prior_sd, *problem.rows, problem.design.prior]

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import MethodError
+from ..model.parameters import MEMORY
 from ..model.problem import Problem
 
 Array = np.ndarray
@@ -59,13 +60,13 @@ def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5
 def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, Array]:
     """Inputs (N,) and parameters (P,) that agree with each other: with memory, there is something new in every gap."""
     tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
-    if not problem.memory:
+    if not problem.model.memory:
         return tau, phi
-    if problem.free[-4]:
-        phi[-4] = min(phi[-4], _longest_memory(problem, tau) - 0.1)
+    if problem.free[MEMORY]:
+        phi[MEMORY] = min(phi[MEMORY], _longest_memory(problem, tau) - 0.1)
         return tau, phi
     for guess in tau, _evenly_paced(problem, tau):
-        if _longest_memory(problem, guess) > phi[-4]:
+        if _longest_memory(problem, guess) > phi[MEMORY]:
             return guess, phi
     raise MethodError(
         "fixed: with exact inputs between which the pace falls so fast, memory cannot be as long as it is said to be. "

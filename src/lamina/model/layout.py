@@ -39,7 +39,14 @@ def guess_inputs(record: Record, t: Array) -> tuple[Array, Array]:
     return t, scale
 
 
-def check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
+def check_order(record: Record, rows: Rows, gaps: str, scale: Array, known: Array) -> None:
+    """Raise RecordError or OrderError where dates, minimum gaps and the order leave no posterior."""
+    _check_bounds(record, rows, known)
+    _check_least_gaps(record, rows, scale, known)
+    _check_proper(record, rows, gaps, known)
+
+
+def _check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
     """Inputs without a date must be held by dates: a gap that may have any size needs dated rows on both sides."""
     for _, members in record.sequences:
         dated = np.flatnonzero(record.dated[members])
@@ -64,7 +71,7 @@ def check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
             )
 
 
-def check_bounds(record: Record, rows: Rows, known: Array) -> None:
+def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
     """Exact inputs and dates with hard bounds must leave room for the order."""
     if not rows.bounded.any():  # what exact inputs need, the record has seen to
         return
@@ -88,7 +95,7 @@ def check_bounds(record: Record, rows: Rows, known: Array) -> None:
                 reached, by = first[row] - least, int(row)
 
 
-def check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
+def _check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
     """What must lie between the first and the last date of a sequence has room there, give or take ten errors."""
     for _, members in record.sequences:
         dated = members[record.dated[members]]
@@ -124,7 +131,9 @@ def check_limits(record: Record, kernel: Kernel) -> None:
 
 
 def check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
-    """Exact rows at one time, next to each other in a sequence, have a gap of zero, which these priors cannot have."""
+    """Exact rows at one time, next to each other in a sequence, have a gap of zero, which some priors cannot have."""
+    if gaps not in ("gamma", "log-uniform"):
+        return
     for _, rows in record.sequences:
         same = (np.diff(record.t[rows]) == 0.0) & record.exact[rows[1:]] & record.exact[rows[:-1]]
         if same.any():
@@ -137,7 +146,7 @@ def check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
             )
 
 
-def lay_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design, known: Array) -> Rows:
+def make_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design, known: Array) -> Rows:
     """The rows of a record, in internal time counted from ``origin``, with data columns laid out by ``design``."""
     n = len(record)
     number, block = np.full(n, -1), np.full(n, -1)

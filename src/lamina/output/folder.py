@@ -176,7 +176,7 @@ def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataF
     for name, table in tables.items():
         _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
-    if posterior.problem.offsets is not None:
+    if posterior.model.offsets is not None:
         _csv(posterior.offsets(), folder / "offsets.csv")
     if has_parts(posterior):
         _csv(components_table(posterior, tables["curve"]["at"]), folder / "components.csv")
@@ -244,7 +244,7 @@ def inputs_table(posterior: Posterior, understanding: Understanding | None = Non
     table["y"], table["y_sd"] = record.y, record.y_sd
     if record.limit is not None:
         table["limit"] = [_LIMITS[side] for side in record.limit.tolist()]
-    if posterior.problem.outliers is not None:
+    if posterior.model.outliers is not None:
         table["outlier"] = posterior.outliers().to_numpy()
     if record.depth is not None:
         table.insert(0, "depth", record.depth)

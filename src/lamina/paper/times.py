@@ -24,7 +24,8 @@ from ..methods.maximise import marginal
 from ..methods.mcmc import MarkovChain
 from ..methods.mcmc.dense_chain import DenseChain
 from ..methods.runner import Room
-from ..model.problem import Problem, pose
+from ..model.model import Model
+from ..model.problem import Problem, build_problem
 from ..record import Record
 from .functions import simulate
 from .tasks import Progress, Rows, Task, run
@@ -96,7 +97,7 @@ def _train(method: str, engine: str, record: Record, seed: int, iterations: int)
 
 
 def _problem(record: Record, engine: str) -> Problem:
-    return pose(record, Matern32(), gaps="uniform", engine=engine)
+    return build_problem(record, Model(gaps="uniform", engine=engine))
 
 
 class PaperChain(DenseChain):
@@ -120,7 +121,7 @@ def _long_record(n: int, seed: int) -> Record:
 
 def _likelihood(n: int, engine: str, seed: int) -> Callable[[], Any]:
     """gp and nigp: the marginal likelihood and its gradient in theta."""
-    problem = pose(_long_record(n, seed), Matern32(), engine=engine, learn_inputs=False)
+    problem = build_problem(_long_record(n, seed), Model(engine=engine), uses_order=False)
     density = marginal(problem, problem.rows.t, np.zeros(n))
     return lambda: density(problem.start)
 

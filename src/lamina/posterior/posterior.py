@@ -15,6 +15,9 @@ from ..engine.quantiles import LEVELS, QUANTILES, summed_up, weighted_quantiles
 from ..errors import KernelError, MethodError, RecordError
 from ..kernels import Constant, Linear, Stationary
 from ..methods.draws import Draws, affordable
+from ..methods.prediction import Parts, coefficients, component_names, components, curves, sample
+from ..methods.registry import METHODS
+from ..model.model import Model
 from ..model.problem import Problem
 from ..record import Record
 from ..support.arviz_notice import no_refactor_notice
@@ -22,7 +25,6 @@ from ..support.checks import numbers
 from . import export, functionals, storage
 from .agedepth import times_at
 from .diagnosis import conflict_limit, rows_in_conflict
-from .prediction import Parts, coefficients, component_names, components, curves, sample
 from .shown import evenly
 from .summary import describe
 
@@ -57,6 +59,11 @@ class Posterior:
     def record(self) -> Record:
         """What was measured."""
         return self.problem.source
+
+    @property
+    def model(self) -> Model:
+        """What was fitted: kernel, gap prior, trend, priors and the other settings of the model."""
+        return self.problem.model
 
     @property
     def tau(self) -> Array:
@@ -98,7 +105,8 @@ class Posterior:
     @property
     def as_measured(self) -> bool:
         """Whether the method takes the reported inputs for the true ones, as gp and nigp do, and infers none."""
-        return self.draws.diagnostics.get("method") in ("gp", "nigp")
+        method = METHODS.get(self.draws.diagnostics.get("method", ""))
+        return method is not None and not method.infers_inputs
 
     def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
         """The curve f at times ``at``: mean, sd and quantiles, one row each.
@@ -233,7 +241,7 @@ class Posterior:
         import pandas as pd
 
         factor = self.draws.factor
-        if factor is None or self.problem.outliers is None:
+        if factor is None or self.model.outliers is None:
             raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
         share = self.draws.weight @ (factor > OUTLYING)
         found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
@@ -246,7 +254,7 @@ class Posterior:
         """
         import pandas as pd
 
-        if self.problem.offsets is None:
+        if self.model.offsets is None:
             raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
         draws, names = self._thinned(), [name for name, _ in self.problem.record.sequences]
         mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..methods.draws import Draws, affordable
-from .prediction import curves
+from ..methods.prediction import curves
 from .shown import evenly
 
 if TYPE_CHECKING:

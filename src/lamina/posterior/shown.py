@@ -112,7 +112,7 @@ def _width(t: Array, t_sd: Array) -> Array:
 def _offsets(posterior: Posterior) -> Array:
     """The mean offset of the core of each row, shape (N,)."""
     record, found = posterior.record, np.zeros(len(posterior.record))
-    if posterior.problem.offsets is not None:
+    if posterior.model.offsets is not None:
         for (_, rows), offset in zip(record.sequences, posterior.offsets()["mean"], strict=True):
             found[rows] = offset
     return found
@@ -120,7 +120,7 @@ def _offsets(posterior: Posterior) -> Array:
 
 def size_of(posterior: Posterior) -> str:
     """What the boxes are, in words."""
-    return "± 2 sd" if posterior.problem.offsets is None else "± 2 sd, less its offset"
+    return "± 2 sd" if posterior.model.offsets is None else "± 2 sd, less its offset"
 
 
 def _placed(posterior: Posterior) -> tuple[Array, Array]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dates, kernels
+from .. import dates
 from ..dates import Date
 from ..errors import LaminaError
-from ..kernels import Kernel, Product, Sum
 from ..methods.draws import Draws
-from ..model.problem import Problem, pose
+from ..methods.registry import METHODS
+from ..model.model import Model
+from ..model.problem import Problem, build_problem
 from ..record import Record
 from ..support.checks import Labels
 from ..support.files import WriteError, replacing
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from .posterior import Posterior
 
 #: Written into every file; a reader refuses what it does not know.
-FORMAT = "lamina posterior 3"
+FORMAT = "lamina posterior 4"
 
 _COLUMNS, _TEXTS = ("t", "t_sd", "y", "y_sd"), ("t_name", "t_unit", "y_name", "y_unit", "depth_unit")
-_NUMBERS = ("free", "start", "prior_mean", "prior_sd")
 _BESIDE = ("shift", "factor")
 
 
@@ -67,13 +66,7 @@ def save(posterior: Posterior, path: str | Path) -> None:
         },
         "chains": draws.chains,
         "diagnostics": {key: _marked(value) for key, value in draws.diagnostics.items()},
-        "kernel": _kernel_to_dict(problem.kernel),
-        "gaps": problem.gaps,
-        "engine": problem.engine,
-        "outliers": problem.outliers,
-        "offsets": problem.offsets,
-        "memory": problem.memory,
-        **{name: getattr(problem, name) for name in _NUMBERS},
+        "model": problem.model.to_dict(),
     }
     # A variable, because HDF5 has no room for long attributes.
     data["facts"] = ((), json.dumps(facts, default=plain))
@@ -109,18 +102,15 @@ def read(path: str | Path) -> tuple[Problem, Draws]:
 def _restored(dataset: xr.Dataset) -> tuple[Problem, Draws]:
     facts = json.loads(dataset["facts"].item())
     columns: dict[str, Any] = {name: dataset[name].to_numpy() for name in _COLUMNS}
-    numbers: dict[str, Any] = {name: np.asarray(facts[name]) for name in _NUMBERS}
     told = facts["record"]
     for name, kind in ("depth", float), ("hiatus", bool), ("least_gap", float), ("limit", int):
         told[name] = None if told[name] is None else np.array(told[name], dtype=kind)
     if told["dates"] is not None:
         told["dates"] = [_date_from_dict(date) for date in told["dates"]]
     record = Record(**columns, **told)
-    kernel = _kernel_from_dict(facts["kernel"])
-    model = {name: facts[name] for name in ("gaps", "engine", "outliers", "offsets", "memory")}
     # What is not learnt need not be possible: a method without gaps may have rows at one time.
-    orders = facts["diagnostics"].get("method") not in ("gp", "nigp", "ensemble")
-    problem = replace(pose(record, kernel, **model, learn_inputs=orders, internal=True), **numbers)
+    method = METHODS.get(facts["diagnostics"].get("method", ""))
+    problem = build_problem(record, Model.from_dict(facts["model"]), method is None or method.uses_order)
     optional = [name for name in ("extra_var", "moments", *_BESIDE) if name in dataset]
     beside: dict[str, Any] = {name: dataset[name].to_numpy() for name in optional}
     draws = Draws(
@@ -134,12 +124,6 @@ def _restored(dataset: xr.Dataset) -> tuple[Problem, Draws]:
     return problem, draws
 
 
-def _kernel_to_dict(kernel: Kernel) -> dict[str, Any]:
-    if isinstance(kernel, Sum | Product):
-        return {"kind": type(kernel).__name__, "parts": [_kernel_to_dict(part) for part in kernel.parts]}
-    return {"kind": type(kernel).__name__, **asdict(kernel)}  # type: ignore[call-overload]
-
-
 def _date_to_dict(date: Date | None) -> dict[str, Any] | None:
     return None if date is None else {"kind": type(date).__name__, **date.arguments()}
 
@@ -148,13 +132,6 @@ def _date_from_dict(told: dict[str, Any] | None) -> Date | None:
     if told is None:
         return None
     return getattr(dates, told["kind"])(**{name: value for name, value in told.items() if name != "kind"})
-
-
-def _kernel_from_dict(facts: dict[str, Any]) -> Kernel:
-    kind = getattr(kernels, facts["kind"])
-    if "parts" in facts:
-        return kind(tuple(_kernel_from_dict(part) for part in facts["parts"]))
-    return kind(**{name: value for name, value in facts.items() if name != "kind"})
 
 
 def plain(value: Any) -> Any:

@@ -74,17 +74,17 @@ def _values(content: Content) -> list[str]:
             f"{count(above + below, 'row')} bounded the curve from one side ({above} from below, {below} from above), "
             "through the probability that a value with the reported error would lie on that side."
         )
-    if problem.outliers == "mixture":
+    if problem.model.outliers == "mixture":
         text.append(
             f"A value was an outlier, with {np.sqrt(OUTLIER_FACTOR):g} times its reported error, with a prior "
             f"probability of {percent(OUTLIER_SHARE)}."
         )
-    elif problem.outliers == "student":
+    elif problem.model.outliers == "student":
         text.append(f"Errors of the values followed Student's t with {FREEDOM:g} degrees of freedom.")
-    if problem.offsets is not None:
+    if problem.model.offsets is not None:
         text.append(
-            f"Each sequence had a vertical offset with a normal prior of standard deviation {number(problem.offsets)} "
-            f"{record.y_unit}".rstrip()
+            "Each sequence had a vertical offset with a normal prior of standard deviation "
+            f"{number(problem.model.offsets)} {record.y_unit}".rstrip()
             + "."
         )
     return text
@@ -92,7 +92,7 @@ def _values(content: Content) -> list[str]:
 
 def outliers(content: Content) -> tuple[str, list[list[str]]] | None:
     """A sentence and a table (row, probability) of the likely outliers; None if there was no such model."""
-    if content.posterior.problem.outliers is None:
+    if content.posterior.model.outliers is None:
         return None
     from .answer import row_name
 
@@ -106,7 +106,7 @@ def outliers(content: Content) -> tuple[str, list[list[str]]] | None:
 
 def offsets(content: Content) -> list[list[str]]:
     """One line for each sequence: its name, and its offset."""
-    if content.posterior.problem.offsets is None:
+    if content.posterior.model.offsets is None:
         return []
     table = content.posterior.offsets()
     return [

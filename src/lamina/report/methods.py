@@ -58,7 +58,7 @@ def references(content: Content) -> list[str]:
     """What a paper with this fit should cite, in the order of the alphabet."""
     if content.facts["method"] == "ensemble":
         return sorted(REFERENCES[name] for name in ("Rasmussen", "Vehtari", _ages(content)[1]))
-    cited = [*_CITED[content.facts["method"]], *(["Blaauw"] if content.posterior.problem.memory else [])]
+    cited = [*_CITED[content.facts["method"]], *(["Blaauw"] if content.posterior.model.memory else [])]
     return sorted(REFERENCES[name] for name in cited)
 
 
@@ -84,10 +84,14 @@ def call(content: Content, seed: int | None) -> str:
         return f'lamina.fit(record, method="ensemble", {kernel}{_ages(content)[0]}=..., seed={seed or 0})'
     rest = "".join(
         f"{name}={value!r}, "
-        for name, value in (("outliers", problem.outliers), ("offsets", problem.offsets), ("memory", problem.memory))
+        for name, value in (
+            ("outliers", problem.model.outliers),
+            ("offsets", problem.model.offsets),
+            ("memory", problem.model.memory),
+        )
         if value
     )
-    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.gaps}", {rest}seed={seed or 0})'
+    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.model.gaps}", {rest}seed={seed or 0})'
 
 
 def _ages(content: Content) -> tuple[str, str]:
@@ -153,7 +157,7 @@ def _inputs(content: Content) -> list[str]:
             "used, was not used again."
         ]
     alpha = "learnt from the data" if "alpha" in content.posterior.theta.columns else "kept fixed"
-    prior = _GAPS[problem.gaps].format(alpha=alpha)
+    prior = _GAPS[problem.model.gaps].format(alpha=alpha)
     sequences = [rows for _, rows in record.sequences if len(rows) > 1]
     ordered = f"{count(len(sequences), 'sequence')} of known order" if sequences else "no known order"
     loose = record.unordered.size
@@ -167,7 +171,7 @@ def _inputs(content: Content) -> list[str]:
     ]
     if sequences:
         text.append(f"The spacing of the inputs had {prior}.")
-    if problem.memory:
+    if problem.model.memory:
         text.append(
             "The pace of a gap lasted into the next, as in the models of Blaauw & Christen (2011): it was that "
             "of the gap before it times exp(-distance / memory), and for the rest new, as the prior says."
@@ -183,8 +187,8 @@ def _inputs(content: Content) -> list[str]:
 def _plays_a_part(content: Content, name: str) -> bool:
     """Whether the model has this parameter, known or not."""
     problem = content.posterior.problem
-    gaps = problem.gaps == "gamma" and content.facts["method"] in ("mcmc", "nuts", "npv")
-    return {"memory": problem.memory, "alpha": gaps and bool((problem.rows.gaps > 0).any())}.get(name, True)
+    gaps = problem.model.gaps == "gamma" and content.facts["method"] in ("mcmc", "nuts", "npv")
+    return {"memory": problem.model.memory, "alpha": gaps and bool((problem.rows.gaps > 0).any())}.get(name, True)
 
 
 def _parameters(content: Content) -> list[str]:

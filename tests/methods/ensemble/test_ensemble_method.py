@@ -8,7 +8,7 @@ import lamina
 from lamina import Record
 from lamina.methods.convergence import mean_standard_error
 from lamina.methods.ensemble.members import TRIED
-from lamina.posterior.prediction import curves
+from lamina.methods.prediction import curves
 
 AT = np.array([0.4, 2.0, 3.3, 5.9])
 PRIORS = {"priors": {"length": (2.0, 1.5), "sd": (1.0, 1.5)}}
@@ -222,7 +222,7 @@ UNDATED = Record(t=RECORD.t, t_sd=[0.3, np.inf, *[0.3] * (N - 2)], y=RECORD.y, y
         (RECORD, {"covariance": 1.0 - 2.0 * np.eye(N)}, "negative eigenvalue"),
         (UNDATED, {"covariance": np.eye(N)}, "errors of t, which row 1 .*does not have"),
         (RECORD, {"members": AGES, "kernel": lamina.SquaredExponential()}, "on the O.N. engine only: use a Matérn"),
-        (RECORD, {"members": AGES, "estimate": "y_scale"}, "cannot estimate y_scale; mcmc, nuts, npv can"),
+        (RECORD, {"members": AGES, "estimate": "y_scale"}, "cannot estimate y_scale; npv, mcmc, nuts can"),
         (RECORD, {"members": AGES, "outliers": "mixture"}, 'has no outliers. Use method="mcmc"'),
     ],
 )

@@ -11,7 +11,8 @@ from lamina.methods.mcmc.dense_chain import DenseChain
 from lamina.methods.runner import Room
 from lamina.methods.starts import starting_inputs, starting_phi
 from lamina.methods.target import dense_log_density, log_density, make_target
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 TRUE = np.array([0.3, 1.1, 2.3, 2.9, 4.2, 5.0, 5.7])
 T_SD = np.array([0.3, 0.5, 0.3, 0.0, 0.3, 0.4, 0.3])
@@ -87,7 +88,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 
 def chain(record, kernel, **options) -> DenseChain:
-    return DenseChain(pose(record, kernel, **options), np.random.SeedSequence(0), Room(50, 50))
+    return DenseChain(build_problem(record, Model(kernel, **options)), np.random.SeedSequence(0), Room(50, 50))
 
 
 PROBLEMS = {
@@ -113,7 +114,7 @@ def test_likelihood_and_prior_of_the_chain_are_those_of_the_target(record, optio
 
 
 def test_the_target_is_the_same_on_both_engines():
-    problem = pose(mixed(), lamina.Matern32(), estimate=("t_scale", "y_scale"))
+    problem = build_problem(mixed(), Model(lamina.Matern32(), estimate=("t_scale", "y_scale")))
     target, rng = make_target(problem), np.random.default_rng(0)
     markov, dense = [], []
     for _ in range(3):

@@ -12,7 +12,8 @@ from lamina.dates import SplitNormal, StudentT, Tabulated, Uniform
 from lamina.methods import mcmc
 from lamina.methods.convergence import mean_standard_error
 from lamina.methods.mcmc import renewal
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 LENGTH, SD, ALPHA, T_SD, Y_SD = 1.5, 1.0, 2.5, 0.5, 0.4
 KNOWN = {"length": LENGTH, "sd": SD, "alpha": ALPHA}
@@ -71,7 +72,7 @@ def problem(name):
     } | model
     if model["fixed"] is None:
         model["fixed"] = {"length": LENGTH, "sd": SD}
-    return pose(found, **model)
+    return build_problem(found, Model(**model))
 
 
 def proposals(posed, rng, size):

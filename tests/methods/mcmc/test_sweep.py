@@ -16,7 +16,8 @@ from lamina import Matern32, Record
 from lamina.methods import mcmc
 from lamina.methods.convergence import mean_standard_error
 from lamina.methods.runner import Room
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 KNOWN = {"length": 1.5, "sd": 1.0}
 PRIORS = {"length": (1.5, 1.5), "sd": (1.0, 1.4)}
@@ -30,7 +31,7 @@ def record(t, t_sd, y=None, y_sd=VAGUE, **rest):
 
 def case(found, gaps="uniform", fixed=None, floor=0.8, **options):
     """With a floor that takes from the exponential and gamma priors their spike at a span of zero, hard to sample."""
-    problem = pose(found, Matern32(), gaps, fixed=KNOWN if fixed is None else fixed, **options)
+    problem = build_problem(found, Model(Matern32(), gaps, fixed=KNOWN if fixed is None else fixed, **options))
     return replace(problem, floor=floor)
 
 
@@ -174,15 +175,15 @@ def log_gap_prior(problem, tau, phi):
     """Of all sequences, with what depends on alpha, for draws (S, N) and (S, P)."""
     total = np.zeros(len(tau))
     alpha = 1.0 + np.exp(phi[:, -3])
-    if problem.memory:
+    if problem.model.memory:
         return log_gap_prior_with_memory(problem, tau, alpha, np.exp(phi[:, -4]))
     for _, rows in problem.record.sequences:
         n = len(rows) - 1
-        if n < 1 or problem.gaps == "uniform":
+        if n < 1 or problem.model.gaps == "uniform":
             continue
         gaps = np.diff(tau[:, rows], axis=1)
         span = gaps.sum(axis=1) + problem.floor
-        if problem.gaps == "exponential":
+        if problem.model.gaps == "exponential":
             total -= n * np.log(span)
         else:
             total += gammaln(alpha * n) - n * gammaln(alpha) + (alpha - 1.0) * np.log(gaps).sum(axis=1)
@@ -288,7 +289,7 @@ def mixed():
     sequence[10] = None
     t = np.where(t_sd > 0, truth + t_sd * rng.standard_normal(n), truth)
     found = record(t, t_sd, np.sin(truth), 0.2, order="decreasing", sequence=sequence)
-    return pose(found, Matern32())
+    return build_problem(found, Model(Matern32()))
 
 
 def run(problem, **options):

@@ -12,7 +12,8 @@ import lamina
 from lamina.methods.coordinates import lay
 from lamina.methods.npv import _Inference, _uncertain_everywhere
 from lamina.methods.npv.objective import entropy_bound, expected_dates, smooth_part, variance_part
-from lamina.model.problem import pose
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
 
 #: A level that is as good as known: the curvature of interleaved rows is that at given trend coefficients.
 KNOWN_LEVEL = lamina.Matern32() + lamina.Constant(mean=3.0, sd=1e-5)
@@ -38,7 +39,7 @@ RECORDS = {"one sequence": fits.record, "interleaved": interleaved, "exact row f
 
 @pytest.fixture(params=RECORDS.values(), ids=RECORDS.keys())
 def inference(request) -> _Inference:
-    problem = pose(request.param(), KNOWN_LEVEL, estimate=("t_scale", "y_scale"))
+    problem = build_problem(request.param(), Model(KNOWN_LEVEL, estimate=("t_scale", "y_scale")))
     return _Inference(_uncertain_everywhere(problem), components=3, max_steps=50)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from ...errors import MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
+from .. import Method
 from ..draws import Checkpoint, Draws
 from ..mcmc import THETA_MOVES, MarkovChain
 from ..runner import Progress, Room, room, run_until_agreed
@@ -216,3 +217,17 @@ def _members_left(crew: list[Any]) -> dict[str, Any]:
     mass = np.sum([chain.members.mass for chain in crew], axis=0)
     share = mass / mass.sum() if mass.any() else np.full(len(mass), 1.0 / len(mass))
     return {"members": len(mass), "effective_members": float(1.0 / np.sum(share**2))}
+
+
+def _check(problem: Problem, options: dict[str, Any]) -> None:
+    check(problem, options.get("members"), options.get("covariance"))
+
+
+METHOD = Method(
+    name="ensemble",
+    run=run,
+    title="sampling with the ages of another model",
+    infers_inputs=True,
+    uses_order=False,
+    check_own=_check,
+)

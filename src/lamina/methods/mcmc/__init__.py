@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model.problem import Problem
 from ...support.cpus import available_cores
+from .. import Method
 from ..draws import Checkpoint, Draws
 from ..runner import NUMBERS_AT_ONCE, Chain, Progress, Room, room, run_until_agreed
 from .chain import Model, State, advance
@@ -143,13 +144,24 @@ def _model(problem: Problem) -> Model:
         prior_sd=problem.prior_sd,
         joint=np.array([i for i in candidates if free[i]], dtype=np.int64),
         alpha_free=bool(free[-3]),
-        memory=problem.memory,
+        memory=problem.model.memory,
         memory_free=bool(free[-4]),
         run=len(problem.record) if len(problem.record) <= WHOLE_ROWS else RUN,
         t_scale_free=bool(free[-2]),
         gap_power=plain.power,
         gap_span=plain.per_gap,
-        gamma=problem.gaps == "gamma",
+        gamma=problem.model.gaps == "gamma",
         floor=problem.floor,
-        outliers=OUTLIERS[problem.outliers],
+        outliers=OUTLIERS[problem.model.outliers],
     )
+
+
+METHOD = Method(
+    name="mcmc",
+    run=run,
+    title="Metropolis-within-Gibbs sampling",
+    infers_inputs=True,
+    uses_order=True,
+    has_memory=True,
+    has_renewals=True,
+)

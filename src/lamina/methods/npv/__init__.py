@@ -24,6 +24,7 @@ from ... import dense, markov
 from ...errors import KernelError, MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
+from .. import EQUAL_DEPTHS, LEAST_GAPS, TABULATED, UNDATED, Method
 from ..coordinates import OPEN, Plan, lay, make_plan, unlay
 from ..draws import Draws
 from ..starts import starting_inputs, starting_phi
@@ -284,3 +285,13 @@ class _Inference:
         for k in range(n):
             lay(self.plan, x[k], tau[k])
         return tau
+
+
+METHOD = Method(
+    name="npv",
+    run=run,
+    title="nonparametric variational inference",
+    infers_inputs=True,
+    uses_order=True,
+    lacks=(UNDATED, TABULATED, EQUAL_DEPTHS, LEAST_GAPS),
+)

@@ -20,11 +20,12 @@ from ..engine.smoothing import readouts, simulate, smooth
 from ..engine.stack import FAST
 from ..engine.statespace import STATES, blocks_at
 from ..kernels import Kernel, Stationary
-from ..methods.draws import Draws
+from ..model.parameters import Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import in_time_order
 from ..model.trend import at_times, draw, integrate
 from ..support.cpus import in_parts
+from .draws import Draws
 
 Array = np.ndarray
 
@@ -160,7 +161,7 @@ def _predicted(
     order = np.argsort(at, axis=1, kind="stable")
     ordered = np.take_along_axis(at, order, axis=1)
     read = _readouts(problem, ordered, parts)
-    if problem.offsets is not None and sequence is not None:  # offsets are the last coefficients
+    if problem.model.offsets is not None and sequence is not None:  # offsets are the last coefficients
         known = len(problem.rows.gaps)
         read.X[0, ..., -known:] = sequence[order][..., None] == np.arange(known)
     # What comes next needs all draws of a point together.
@@ -212,7 +213,7 @@ def _beside(problem: Problem, draws: Draws, which: Array | slice) -> tuple[Array
 
 def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
     kernel = problem.kernel.with_theta(draws.phi[k, : problem.n_kernel])
-    y_var = problem.y_var(math.exp(draws.phi[k, -1]))
+    y_var = problem.y_var(math.exp(draws.phi[k, Y_SCALE]))
     return kernel, np.sqrt(y_var if draws.extra_var is None else y_var + draws.extra_var)
 
 
@@ -227,7 +228,7 @@ def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
     """Draw s in merged time order: times, data columns and variances."""
     extra_var, shift, factor = beside
     order = np.argsort(tau)
-    in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
+    in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), time, Z, y_var)
     for p in range(len(order)):
         r = order[p]
         y_var[p] += extra_var[r]
