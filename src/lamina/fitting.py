@@ -111,11 +111,12 @@ class Fit:
 
 
 def prepare(record: Record, method: str = "mcmc", model: Model | None = None, seed: int = 0, **options: Any) -> Fit:
-    """Check everything that can be checked before a fit and build its problem, once. Raises what ``fit`` raises.
+    """Check the arguments of ``fit`` and build its problem: raises everything that can be known before the fit.
 
-    ``Model.split`` makes a model of arguments of ``fit``.
+    model: without it, the arguments of ``fit`` that describe the model are among the ``options``.
     """
-    model = Model() if model is None else model
+    if model is None:
+        model, options = Model.split(options)
     if not isinstance(record, Record):
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."

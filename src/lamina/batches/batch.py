@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from .. import __version__
 from ..errors import KernelError, LaminaError, MethodError, RecordError
 from ..fitting import NotConverged, fit, prepare
-from ..model.model import Model
 from ..output.folder import RUN, Asked, remove_run, write
 from ..posterior.intervals import checked, interval_name
 from ..record import Record
@@ -166,8 +165,7 @@ def _prepared(
         understanding, record = (None, given) if isinstance(given, Record) else (given, given.record)
         try:
             with nullcontext() if understanding is None else understanding.naming_lines():
-                described, chosen = Model.split(options)
-                prepare(record, model=described, seed=asked.seed, **chosen)
+                prepare(record, seed=asked.seed, **options)
         except LaminaError as error:
             refused.append(error)
             found[name] = _failed(name, error)

@@ -40,7 +40,6 @@ def compare(
 ) -> None:
     """The same table through several methods: one figure, and how far apart their curves are."""
     from ..fitting import prepare
-    from ..model.model import Model
     from ..output.glossary import listed
     from ..plots import compare as draw
     from ..posterior.comparison import differences, explained
@@ -55,9 +54,8 @@ def compare(
     model = fitting | {"kernel": by_name(fitting["kernel"])}
     understanding = read(table, options)
     folder = out or Path(f"{table.stem}-compared")
-    described, chosen = Model.split(model)
     with understanding.naming_lines():
-        ready = {name: prepare(understanding.record, name, described, **chosen) for name in names}
+        ready = {name: prepare(understanding.record, name, **model) for name in names}
     there = those_there(folder, ("compare.csv", "curves.csv", "compare.png", "columns.txt"))
     if there and not force:
         raise WriteError(f"the folder {folder} holds {there[0]} already. Choose another, or overwrite with --force.")

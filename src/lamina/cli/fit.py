@@ -72,7 +72,6 @@ def fit(
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
     from ..errors import MethodError
     from ..fitting import prepare
-    from ..model.model import Model
     from ..output.folder import Asked, check_folder
     from ..tables import Options, read
     from .arguments import (
@@ -130,9 +129,8 @@ def fit(
         model["covariance"] = covariance_of(ages_covariance, understanding)
     if resume:
         model |= _resumed(folder, understanding.sha256, asked)
-    described, chosen = Model.split(model)
     with understanding.naming_lines():
-        ready = prepare(understanding.record, model=described, seed=seed, **chosen)
+        ready = prepare(understanding.record, seed=seed, **model)
     check_folder(folder, force or resume)
     if not (quiet or as_json):
         typer.echo(understanding.describe() + "\n")
