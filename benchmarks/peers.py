@@ -36,8 +36,8 @@ from engine import Table, Target, as_markdown, data, duration, fastest, target_t
 from peer_engines import DENSE, ENGINES, MOST_DENSE, prepared  # noqa: E402
 from report import fill_section, machine  # noqa: E402
 
-from lamina.methods.convergence import effective_draws, r_hat  # noqa: E402
 from lamina.paper.functions import FUNCTIONS  # noqa: E402
+from lamina.support.convergence import effective_draws, r_hat  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("lamina", "numpy", "numba", "nutpie", "jax", "tinygp", "celerite2", "scikit-learn", "numpyro", "pymc")

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.methods import mcmc
-from lamina.methods import runner as crew
-from lamina.methods.runner import Room
+from lamina.methods import chains, mcmc, runner
+from lamina.methods.chains import DrawBudget, draw_budget
 from lamina.model.model import Model
 from lamina.model.problem import Problem, build_problem
 
@@ -36,13 +35,13 @@ class Counter(mcmc.MarkovChain):
 
 @pytest.mark.parametrize(("whole", "most"), [(16, 32), (4, 8), (1, 2)])
 def test_draws_stay_evenly_spaced_however_long_a_chain_runs(whole, most):
-    chain, thin = Counter(problem(), np.random.SeedSequence(0), Room(16, whole)), 1
+    chain, thin = Counter(problem(), np.random.SeedSequence(0), DrawBudget(16, whole)), 1
     for _ in range(100):
         chain.advance(1, thin, adapt=False)
         if chain.kept == 32:
             chain.halve()
             thin *= 2
-        tau, phi = chain.whole["tau"], chain.whole["phi"]
+        tau, phi = chain.complete["tau"], chain.complete["phi"]
         sweeps = tau[:, 0]
         assert whole <= len(tau) < most or chain.kept < whole
         np.testing.assert_array_equal(sweeps, phi[:, 0])
@@ -51,26 +50,26 @@ def test_draws_stay_evenly_spaced_however_long_a_chain_runs(whole, most):
 
 
 def test_the_draws_that_are_wanted_say_how_much_is_kept():
-    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 500)
-    assert crew.room(problem(), draws=40, chains=4) == Room(250, 10)
-    assert crew.room(problem(), draws=2, chains=4) == Room(250, 1)
+    assert draw_budget(problem(), draws=2000, chains=4) == DrawBudget(500, 500)
+    assert draw_budget(problem(), draws=40, chains=4) == DrawBudget(250, 10)
+    assert draw_budget(problem(), draws=2, chains=4) == DrawBudget(250, 1)
 
 
 def test_very_long_records_keep_what_has_room(monkeypatch):
-    monkeypatch.setattr(crew, "MOST_BYTES", 12 * 8 * 100)
-    assert crew.room(problem(), draws=2000, chains=4) == Room(500, 25)
+    monkeypatch.setattr(chains, "MOST_BYTES", 12 * 8 * 100)
+    assert draw_budget(problem(), draws=2000, chains=4) == DrawBudget(500, 25)
     with_outliers = build_problem(
         record(), Model(lamina.Matern32(), outliers="student")
     )  # three numbers where there was one
-    assert crew.room(with_outliers, draws=2000, chains=4) == Room(500, 8)
+    assert draw_budget(with_outliers, draws=2000, chains=4) == DrawBudget(500, 8)
 
 
 @pytest.mark.parametrize(("last", "size"), [(1e4, 4), (1e6, 8)])
 def test_single_precision_is_for_records_that_it_can_tell_apart(monkeypatch, last, size):
-    monkeypatch.setattr(crew, "SINGLE_PRECISION_ABOVE", 10)
+    monkeypatch.setattr(chains, "SINGLE_PRECISION_ABOVE", 10)
     t = np.linspace(0.0, last, 12)
-    posed = build_problem(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), Model(lamina.Matern32()))
-    chain = mcmc.MarkovChain(posed, np.random.SeedSequence(0), Room(16, 16))
+    built = build_problem(lamina.Record(t=t, t_sd=0.7, y=np.sin(t), y_sd=0.1), Model(lamina.Matern32()))
+    chain = mcmc.MarkovChain(built, np.random.SeedSequence(0), DrawBudget(16, 16))
     assert chain.tau.itemsize == size
 
 
@@ -84,25 +83,25 @@ def test_as_many_draws_come_back_as_were_asked_for(draws):
 
 def test_the_way_to_the_posterior_does_not_shape_the_proposals():
     """Its covariance may be a thousand times that of the posterior, of which long records leave little."""
-    chain = mcmc.MarkovChain(problem(), np.random.SeedSequence(0), Room(16, 16))
+    chain = mcmc.MarkovChain(problem(), np.random.SeedSequence(0), DrawBudget(16, 16))
     chain.advance(100, 1, adapt=True)
     chain.state.covariance[:] = 100.0 * np.eye(len(chain.state.mean))
     chain.state.mean[:] += 10.0
-    chain.forget()
+    chain.reset_adaptation()
     chain.advance(200, 1, adapt=True)
     assert (np.diag(chain.state.covariance) < 2.0).all()
 
 
 def test_an_interrupt_while_convergence_is_looked_at_leaves_no_half_of_it(monkeypatch):
-    found, r_hat = record(), crew.r_hat
+    found, r_hat = record(), runner.r_hat
 
     def interrupted(draws):
         if draws.shape[2] > len(found):  # parameters have been looked at, inputs not yet
-            monkeypatch.setattr(crew, "r_hat", r_hat)
+            monkeypatch.setattr(runner, "r_hat", r_hat)
             raise KeyboardInterrupt
         return r_hat(draws)
 
-    monkeypatch.setattr(crew, "r_hat", interrupted)
+    monkeypatch.setattr(runner, "r_hat", interrupted)
     with pytest.warns(lamina.NotConverged, match="interrupted"):
         facts = lamina.fit(found).diagnostics
     assert list(facts["r_hat_theta"]) == list(facts["ess_theta"])
@@ -111,7 +110,7 @@ def test_an_interrupt_while_convergence_is_looked_at_leaves_no_half_of_it(monkey
 
 @pytest.mark.parametrize("seconds", [0.002, 0.01, 0.03, 0.06, 0.1])
 def test_an_interrupt_finds_the_chains_side_by_side(seconds):
-    made = [mcmc.MarkovChain(problem(), seed, Room(25, 25)) for seed in np.random.SeedSequence(0).spawn(3)]
+    made = [mcmc.MarkovChain(problem(), seed, DrawBudget(25, 25)) for seed in np.random.SeedSequence(0).spawn(3)]
     timers = [threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))]
 
     def begun(state):
@@ -119,8 +118,8 @@ def test_an_interrupt_finds_the_chains_side_by_side(seconds):
             timers.pop().start()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crew, "R_HAT", 0.0)  # never
-        patch.setattr(crew, "SECONDS_A_BATCH", 0.0)  # many small batches
-        draws = crew.run_until_agreed(made, warmup=20, max_sweeps=10**9, workers=2, progress=begun)
+        patch.setattr(runner, "R_HAT", 0.0)  # never
+        patch.setattr(runner, "SECONDS_A_BATCH", 0.0)  # many small batches
+        draws = runner.run_until_converged(made, warmup=20, max_sweeps=10**9, workers=2, progress=begun)
     assert draws.diagnostics["interrupted"]
     assert len({(chain.kept, chain.stride) for chain in made}) == 1

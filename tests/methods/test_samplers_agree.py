@@ -8,8 +8,8 @@ import pytest
 import lamina
 from lamina import Record
 from lamina.dates import StudentT
-from lamina.methods.convergence import mean_standard_error, r_hat
 from lamina.methods.prediction import curves
+from lamina.support.convergence import mean_standard_error, r_hat
 
 AT = np.array([-1.0, 0.4, 2.0, 3.3, 5.9, 8.0])
 

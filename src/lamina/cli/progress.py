@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: The bar is full when the slowest quantity has so many effective draws (and R-hat agrees): lamina.methods.runner.ESS,
-#: written again because importing it brings the compiler along, for which --help should not wait.
+#: The bar is full when the slowest quantity has this many effective draws: ``lamina.support.convergence.ESS``, written
+#: again because importing it takes time, for which --help should not wait.
 ESS = 400.0
 
 

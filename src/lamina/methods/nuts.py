@@ -7,6 +7,7 @@ with the dense engine's gradient.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,12 +16,11 @@ import numpy as np
 from ..errors import MethodError, MissingExtraError
 from ..model.problem import Problem
 from ..support.arviz_notice import no_refactor_notice
+from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_hat
 from ..support.cpus import available_cores
 from . import BOUNDED, EQUAL_DEPTHS, Method
-from .convergence import effective_draws, r_hat
 from .coordinates import lay, make_plan, pull, unlay
 from .draws import Draws
-from .runner import ESS, FEWEST_DRAWS, R_HAT
 from .starts import starting_inputs, starting_phi
 from .target import dense_log_density, log_density, make_target
 
@@ -37,57 +37,15 @@ def run(
     target_accept: float = 0.9,
 ) -> Draws:
     """Sample ``draws`` in all, after ``warmup`` for each chain."""
-    try:
-        with no_refactor_notice():
-            import nutpie
-            from nutpie.compiled_pyfunc import from_pyfunc
-    except ImportError:
-        raise MissingExtraError(
-            'method="nuts" needs nutpie, which is not installed: pip install "lamina[nuts]".'
-        ) from None
+    sample, compiled = _nutpie()
     began = time.perf_counter()
-    plan, target = make_plan(problem), make_target(problem)
-    n, free = len(plan.rows), np.flatnonzero(problem.free)
-    size, rows = n + len(free), len(problem.record)
-
-    def make_logp() -> Any:
-        tau, phi = problem.rows.t.copy(), problem.start.copy()
-        d_tau, d_phi = np.empty(rows), np.empty(len(phi))
-        if problem.engine == "markov":
-            density = partial(log_density, problem.blocks, problem.dims, problem.columns, target)
-        else:
-            density = partial(dense_log_density, problem, target)
-
-        def logp(x: Array) -> tuple[float, Array]:
-            gradient = np.empty(size)
-            phi[free] = x[n:]
-            value = lay(plan, x[:n], tau)
-            value += density(tau, phi, d_tau, d_phi)
-            pull(plan, x[:n], d_tau, True, gradient[:n])
-            gradient[n:] = d_phi[free]
-            return value, gradient
-
-        return logp
-
-    def make_expand(seed1: int, seed2: int, chain: int) -> Any:
-        def expand(x: Array) -> dict[str, Array]:
-            tau, phi = problem.rows.t.copy(), problem.start.copy()
-            lay(plan, x[:n], tau)
-            phi[free] = x[n:]
-            return {"tau": tau, "phi": phi}
-
-        return expand
-
-    def initial(seed: int) -> Array:
-        rng = np.random.default_rng(seed)
-        return np.concatenate([unlay(plan, starting_inputs(problem, rng)), starting_phi(problem, rng)[free]])
-
-    model = from_pyfunc(
-        size, make_logp, make_expand, [np.dtype("float64")] * 2, [(rows,), (len(problem.start),)], ["tau", "phi"],
-        make_initial_point_fn=initial,
+    density, wanted = _Density(problem), max(draws // chains, FEWEST_DRAWS)
+    shapes = [(len(problem.record),), (len(problem.start),)]
+    model = compiled(
+        density.size, density.make_logp, density.make_expand, [np.dtype("float64")] * 2, shapes, ["tau", "phi"],
+        make_initial_point_fn=density.initial,
     )  # fmt: skip
-    wanted = max(draws // chains, FEWEST_DRAWS)
-    trace = nutpie.sample(
+    trace = sample(
         model, draws=wanted, tune=warmup, chains=chains, seed=seed,
         cores=min(chains, cores or available_cores()),
         target_accept=target_accept, progress_bar=False, save_warmup=True,
@@ -96,13 +54,13 @@ def run(
     interrupted = len(tau) < chains or tau.shape[1] < wanted
     worst, least = np.nan, 0.0
     if tau.shape[1] >= FEWEST_DRAWS:
-        watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, free]], axis=2)
+        watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, density.free]], axis=2)
         worst, least = float(r_hat(watched).max(initial=1.0)), float(effective_draws(watched).min(initial=np.inf))
-    if tau.size == 0:  # interrupted in warm-up: where the chains are is all there is
+    if tau.size == 0:  # interrupted in warm-up: there is nothing but where the chains are
         tau, phi = (last[:, -1:] for last in _complete(trace.warmup_posterior))
     if tau.size == 0:
-        tau, phi = problem.rows.t.copy()[None, None], problem.start.copy()[None, None]
-        lay(plan, initial(seed)[:n], tau[0, 0])
+        begun = density.expand(density.initial(seed))
+        tau, phi = begun["tau"][None, None], problem.start[None, None]
     divergent = int(trace.sample_stats["diverging"].to_numpy().sum())
     diagnostics = {
         "method": "nuts",
@@ -115,7 +73,67 @@ def run(
         "converged": not interrupted and worst <= R_HAT and least >= ESS and divergent == 0,
         "interrupted": interrupted,
     }
-    return Draws.equal(tau.reshape(-1, rows), phi.reshape(-1, phi.shape[2]), chains=len(tau), diagnostics=diagnostics)
+    rows, parameters = tau.shape[2], phi.shape[2]
+    return Draws.equal(tau.reshape(-1, rows), phi.reshape(-1, parameters), chains=len(tau), diagnostics=diagnostics)
+
+
+def _nutpie() -> tuple[Any, Any]:
+    """The functions of nutpie that sample, and that take a density written in Python."""
+    try:
+        with no_refactor_notice():
+            import nutpie
+            from nutpie.compiled_pyfunc import from_pyfunc
+    except ImportError:
+        raise MissingExtraError(
+            'method="nuts" needs nutpie, which is not installed: pip install "lamina[nuts]".'
+        ) from None
+    return nutpie.sample, from_pyfunc
+
+
+class _Density:
+    """The posterior density of x (size,): the coordinates of the inputs, then the unknown parameters."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.plan, self.target = problem, make_plan(problem), make_target(problem)
+        self.n, self.free = len(self.plan.rows), np.flatnonzero(problem.free)
+        self.size = self.n + len(self.free)
+
+    def make_logp(self) -> Callable[[Array], tuple[float, Array]]:
+        """The function x -> log density and its gradient, with arrays of its own: each chain has one."""
+        problem, n = self.problem, self.n
+        tau, phi = problem.rows.t.copy(), problem.start.copy()
+        d_tau, d_phi = np.empty(len(tau)), np.empty(len(phi))
+        if problem.engine == "markov":
+            density = partial(log_density, problem.blocks, problem.dims, problem.columns, self.target)
+        else:
+            density = partial(dense_log_density, problem, self.target)
+
+        def logp(x: Array) -> tuple[float, Array]:
+            gradient = np.empty(self.size)
+            phi[self.free] = x[n:]
+            value = lay(self.plan, x[:n], tau)
+            value += density(tau, phi, d_tau, d_phi)
+            pull(self.plan, x[:n], d_tau, True, gradient[:n])
+            gradient[n:] = d_phi[self.free]
+            return value, gradient
+
+        return logp
+
+    def make_expand(self, seed1: int, seed2: int, chain: int) -> Callable[[Array], dict[str, Array]]:
+        return self.expand
+
+    def expand(self, x: Array) -> dict[str, Array]:
+        """The inputs and all parameters at x."""
+        tau, phi = self.problem.rows.t.copy(), self.problem.start.copy()
+        lay(self.plan, x[: self.n], tau)
+        phi[self.free] = x[self.n :]
+        return {"tau": tau, "phi": phi}
+
+    def initial(self, seed: int) -> Array:
+        """Where a chain begins."""
+        rng = np.random.default_rng(seed)
+        inputs = unlay(self.plan, starting_inputs(self.problem, rng))
+        return np.concatenate([inputs, starting_phi(self.problem, rng)[self.free]])
 
 
 def _complete(group: Any) -> tuple[Array, Array]:

@@ -20,10 +20,10 @@ from .. import dense, markov
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
 from ..kernels import Matern32
+from ..methods.chains import DrawBudget
 from ..methods.maximise import marginal
 from ..methods.mcmc import MarkovChain
 from ..methods.mcmc.dense_chain import DenseChain
-from ..methods.runner import Room
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
@@ -109,7 +109,7 @@ class PaperChain(DenseChain):
 
 def _chain(problem: Problem, seed: int) -> MarkovChain | PaperChain:
     kind = MarkovChain if problem.engine == "markov" else PaperChain
-    return kind(problem, np.random.SeedSequence(seed), Room(1, 1))
+    return kind(problem, np.random.SeedSequence(seed), DrawBudget(1, 1))
 
 
 def _long_record(n: int, seed: int) -> Record:

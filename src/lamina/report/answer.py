@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Linear
-from ..methods.runner import ESS, R_HAT
 from ..posterior import diagnosis
+from ..support.convergence import ESS, R_HAT
 from ..support.numbers import capitalised, count, decimals, fixed, join_words, number, percent, with_range, with_sd
 from .content import Content
 

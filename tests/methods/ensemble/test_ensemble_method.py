@@ -6,9 +6,9 @@ from fits import quietly
 
 import lamina
 from lamina import Record
-from lamina.methods.convergence import mean_standard_error
 from lamina.methods.ensemble.members import TRIED
 from lamina.methods.prediction import curves
+from lamina.support.convergence import mean_standard_error
 
 AT = np.array([0.4, 2.0, 3.3, 5.9])
 PRIORS = {"priors": {"length": (2.0, 1.5), "sd": (1.0, 1.5)}}

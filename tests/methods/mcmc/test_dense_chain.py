@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.methods.convergence import mean_standard_error
+from lamina.methods.chains import DrawBudget
 from lamina.methods.coordinates import make_plan, unlay
 from lamina.methods.mcmc.dense_chain import DenseChain
-from lamina.methods.runner import Room
 from lamina.methods.starts import starting_inputs, starting_phi
 from lamina.methods.target import dense_log_density, log_density, make_target
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
+from lamina.support.convergence import mean_standard_error
 
 TRUE = np.array([0.3, 1.1, 2.3, 2.9, 4.2, 5.0, 5.7])
 T_SD = np.array([0.3, 0.5, 0.3, 0.0, 0.3, 0.4, 0.3])
@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 
 def chain(record, kernel, **options) -> DenseChain:
-    return DenseChain(build_problem(record, Model(kernel, **options)), np.random.SeedSequence(0), Room(50, 50))
+    return DenseChain(build_problem(record, Model(kernel, **options)), np.random.SeedSequence(0), DrawBudget(50, 50))
 
 
 PROBLEMS = {
@@ -137,7 +137,7 @@ def test_rounds_keep_the_order_and_the_exact_rows(record, options):
     one = chain(record, lamina.SquaredExponential(), **options)
     start, known = one.now[0].copy(), record.exact
     one.advance(10, 1, adapt=True)
-    one.forget()
+    one.reset_adaptation()
     assert one.kept == 0
     one.advance(5, 2, adapt=False)
     assert one.kept == 5

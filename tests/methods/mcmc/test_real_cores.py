@@ -10,10 +10,10 @@ from scipy.stats import invgamma
 from lamina import Matern32, Record
 from lamina.dates import SplitNormal, StudentT, Tabulated, Uniform
 from lamina.methods import mcmc
-from lamina.methods.convergence import mean_standard_error
 from lamina.methods.mcmc import renewal
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
+from lamina.support.convergence import mean_standard_error
 
 LENGTH, SD, ALPHA, T_SD, Y_SD = 1.5, 1.0, 2.5, 0.5, 0.4
 KNOWN = {"length": LENGTH, "sd": SD, "alpha": ALPHA}

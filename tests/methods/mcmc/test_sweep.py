@@ -14,10 +14,10 @@ from scipy.special import gammaln
 
 from lamina import Matern32, Record
 from lamina.methods import mcmc
-from lamina.methods.convergence import mean_standard_error
-from lamina.methods.runner import Room
+from lamina.methods.chains import DrawBudget
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
+from lamina.support.convergence import mean_standard_error
 
 KNOWN = {"length": 1.5, "sd": 1.0}
 PRIORS = {"length": (1.5, 1.5), "sd": (1.0, 1.4)}
@@ -330,7 +330,7 @@ def test_the_same_seed_gives_the_same_draws_on_one_core_and_on_two(mixed):
 
 
 def test_steps_are_adapted_in_warm_up_only(mixed):
-    chain = mcmc.MarkovChain(mixed, np.random.SeedSequence(0), Room(100, 100))
+    chain = mcmc.MarkovChain(mixed, np.random.SeedSequence(0), DrawBudget(100, 100))
 
     def steps():
         state = chain.state

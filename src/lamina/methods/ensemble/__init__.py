@@ -5,7 +5,7 @@ That model has used the order, so it is not used again: there is no prior of the
     p(tau) p(y | tau, theta) p(theta)
 
 with p(tau) one of the members, all alike before the data (``members``), or the normal N(t, covariance)
-(``elliptical``). Chains run until they agree (``crew``), on the O(N) engine.
+(``elliptical``). Chains run until they agree (``runner``), on the O(N) engine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from ...errors import MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from .. import Method
+from ..chains import DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..mcmc import THETA_MOVES, MarkovChain
-from ..runner import Progress, Room, room, run_until_agreed
+from ..runner import Progress, run_until_converged
 from . import elliptical
 from .members import advance as advance_members
 from .members import learn_shares, new_members
@@ -56,13 +57,13 @@ def run(
     """Sample with the inputs as ``members`` (M, N) or N(t, ``covariance`` (N, N)) say; the others as for mcmc."""
     ages = check(problem, members, covariance)
     kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
-    seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
-    crew = [kind(problem, one, keep, ages) for one in seeds]
+    seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
+    made = [kind(problem, one, budget, ages) for one in seeds]
     workers = min(chains, cores or available_cores())
-    found = run_until_agreed(crew, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
+    found = run_until_converged(made, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
     facts = found.diagnostics | {"method": "ensemble"}
     if members is not None:
-        facts |= _members_left(crew)
+        facts |= _members_left(made)
         left, given = facts["effective_members"], facts["members"]
         facts["converged"] &= bool(left >= min(FEWEST_MEMBERS, 0.5 * given))
     return replace(found, diagnostics=facts)
@@ -157,8 +158,10 @@ def _checked_covariance(problem: Problem, given: Any) -> Array:
 class _AgesChain(MarkovChain):
     """A chain whose inputs come from another age model."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array, latent: Array) -> None:
-        super().__init__(problem, seed, room, latent)
+    def __init__(
+        self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget, ages: Array, latent: Array
+    ) -> None:
+        super().__init__(problem, seed, budget, latent)
         #: (32,) tells one age model from another
         self.known = np.frombuffer(hashlib.sha256(ages.tobytes()).digest(), dtype=np.uint8).copy()
 
@@ -171,8 +174,8 @@ class _AgesChain(MarkovChain):
 class _MemberChain(_AgesChain):
     """A chain over the members of an ensemble."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
-        super().__init__(problem, seed, room, ages, np.ptp(ages, axis=0) > 0.0)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget, ages: Array) -> None:
+        super().__init__(problem, seed, budget, ages, np.ptp(ages, axis=0) > 0.0)
         first = int(self.rng.integers(len(ages)))
         self.members = new_members(ages, first)
         self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
@@ -184,8 +187,8 @@ class _MemberChain(_AgesChain):
             rounds, thin, THETA_MOVES, adapt, self.rng, *kept[:2],
         )  # fmt: skip
 
-    def forget(self) -> None:
-        super().forget()
+    def reset_adaptation(self) -> None:
+        super().reset_adaptation()
         learn_shares(self.members)
 
     def snapshot(self) -> dict[str, Array]:
@@ -196,8 +199,8 @@ class _MemberChain(_AgesChain):
 class _NormalChain(_AgesChain):
     """A chain over inputs with a joint normal prior."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, ages: Array) -> None:
-        super().__init__(problem, seed, room, ages, np.diag(ages) > 0.0)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget, ages: Array) -> None:
+        super().__init__(problem, seed, budget, ages, np.diag(ages) > 0.0)
         self.normal = elliptical.new_normal(problem.rows.t, ages, self.rng.standard_normal(len(ages)))
         elliptical.place(self.normal, self.state.tau, self.state.order)
 
@@ -212,9 +215,9 @@ class _NormalChain(_AgesChain):
         return super().snapshot() | {"z": self.normal.z, "ages": self.known}
 
 
-def _members_left(crew: list[Any]) -> dict[str, Any]:
+def _members_left(chains: list[Any]) -> dict[str, Any]:
     """How many members were given, and how many equally likely ones would be as many as the data left: 1 / sum p²."""
-    mass = np.sum([chain.members.mass for chain in crew], axis=0)
+    mass = np.sum([chain.members.mass for chain in chains], axis=0)
     share = mass / mass.sum() if mass.any() else np.full(len(mass), 1.0 / len(mass))
     return {"members": len(mass), "effective_members": float(1.0 / np.sum(share**2))}
 

@@ -1,6 +1,6 @@
 """mcmc: the paper's Metropolis-within-Gibbs sampler, by default on the O(N) engine.
 
-Several chains run on the cores there are, each with its own stream of random numbers, until they agree (``crew``).
+Several chains run on the cores there are, each with its own stream of random numbers, until they agree (``runner``).
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import numpy as np
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from .. import Method
+from ..chains import NUMBERS_AT_ONCE, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
-from ..runner import NUMBERS_AT_ONCE, Chain, Progress, Room, room, run_until_agreed
+from ..runner import Progress, run_until_converged
 from .chain import Model, State, advance
 from .dense_chain import DenseChain
 from .renewal import OUTLIERS
@@ -48,19 +49,21 @@ def run(
     checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to go on from there.
     """
     kind: type[Chain] = MarkovChain if problem.engine == "markov" else DenseChain
-    seeds, keep = np.random.SeedSequence(seed).spawn(chains), room(problem, draws, chains)
+    seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
     # The dense chain is interpreted, and holds Python's lock: a second thread would only wait for it.
     workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
-    crew = [kind(problem, one, keep) for one in seeds]
+    made = [kind(problem, one, budget) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
-    return run_until_agreed(crew, warmup, limit, workers, progress, checkpoint)
+    return run_until_converged(made, warmup, limit, workers, progress, checkpoint)
 
 
 class MarkovChain(Chain):
     """A chain on the Markov engine, compiled (``chain``)."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room, latent: Array | None = None) -> None:
-        super().__init__(problem, seed, room, latent)
+    def __init__(
+        self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget, latent: Array | None = None
+    ) -> None:
+        super().__init__(problem, seed, budget, latent)
         n, q = len(problem.record), len(problem.columns) - 1
         self.model = _model(problem)
         tau, phi = self.now
@@ -125,7 +128,7 @@ class MarkovChain(Chain):
         n = int(self.state.seen[0])
         return (near + first / n, np.maximum(second / n - (first / n) ** 2, 0.0)) if n else None
 
-    def forget(self) -> None:
+    def reset_adaptation(self) -> None:
         # In long records the posterior of theta is so narrow that any memory of the way there would swamp it.
         state = self.state
         state.rounds[1] = 0

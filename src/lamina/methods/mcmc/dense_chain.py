@@ -26,8 +26,8 @@ from ...errors import KernelError
 from ...kernels import Stationary
 from ...model.problem import Problem
 from ...model.trend import integrate
+from ..chains import Chain, DrawBudget
 from ..coordinates import OPEN, lay, make_plan, unlay
-from ..runner import Chain, Room
 from ..target import log_prior, make_target
 from .chain import CHEAP_MOVES
 from .metropolis import JOINT_TARGET, TARGET
@@ -65,8 +65,8 @@ class Steps(NamedTuple):
 class DenseChain(Chain):
     """A chain on the dense engine: O(N²) a proposal of one input, O(N³) a proposal of theta."""
 
-    def __init__(self, problem: Problem, seed: np.random.SeedSequence, room: Room) -> None:
-        super().__init__(problem, seed, room)
+    def __init__(self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget) -> None:
+        super().__init__(problem, seed, budget)
         self.target, self.plan = make_target(problem), make_plan(problem)
         self.curve = problem.kernel.stationary or NoCurve()
         size, free = len(problem.start), problem.free
@@ -107,7 +107,7 @@ class DenseChain(Chain):
                 here[:] = arrays[name]
         self.covariance.rounds = int(arrays["rounds"])
 
-    def forget(self) -> None:
+    def reset_adaptation(self) -> None:
         self.covariance.rounds = 0
 
     def _prior(self, tau: Array, phi: Array) -> float:

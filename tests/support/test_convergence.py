@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import norm, rankdata
 
-from lamina.methods.convergence import effective_draws, mean_standard_error, r_hat
+from lamina.support.convergence import effective_draws, mean_standard_error, r_hat
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)

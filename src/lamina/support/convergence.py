@@ -11,7 +11,11 @@ import numpy as np
 
 Array = np.ndarray
 
-#: Chains shorter than this say nothing: R-hat is infinite and no draw is effective.
+#: Chains have converged if no R-hat is above this and no effective sample size below.
+R_HAT, ESS = 1.01, 400.0
+#: Fewer draws a chain are not looked at.
+FEWEST_DRAWS = 4
+#: In chains shorter than this R-hat is infinite and no draw is effective.
 FEWEST = 8
 
 
