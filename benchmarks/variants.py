@@ -263,7 +263,7 @@ VARIANTS: dict[str, Callable[[Truth], Case]] = {
     "three cores, loose and exact rows, offsets": sequences,
     "ties": ties,
     "blocks": blocks,
-    "least gap": least_gap,
+    "minimum gap": least_gap,
     "hiatus": hiatus,
     "depths, undated layers": depths,
     "dates and values in different layers": unmeasured,
