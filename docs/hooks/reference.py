@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from mkdocs.structure.files import File
@@ -122,11 +122,12 @@ def option(name: str, kind: Any, info: OptionInfo, default: Any) -> tuple[str, s
     """Name, description and default of one option."""
     # In Annotated[...], Typer keeps the first name in the place of a default.
     named = [word for word in (info.default, *(info.param_decls or ())) if isinstance(word, str)]
-    words = named[0] if named else f"--{name.replace('_', '-')}"
+    words = "`, `".join(named or [f"--{name.replace('_', '-')}"])
     parts = [info.help or ""]
     for one in (kind, *get_args(kind)):
-        if isinstance(one, type) and issubclass(one, enum.Enum):
-            parts.append("One of " + ", ".join(f"`{member.value}`" for member in one) + ".")
+        choices = [member.value for member in one] if isinstance(one, enum.EnumType) else []
+        choices += get_args(one) if get_origin(one) is Literal else ()
+        parts += ["One of " + ", ".join(f"`{choice}`" for choice in choices) + "."] if choices else []
     value = default.value if isinstance(default, enum.Enum) else default
     shown = "" if value is None or value is False or value == "" else f"`{value}`"
     return f"`{words}`", " ".join(part for part in parts if part), shown
@@ -160,10 +161,11 @@ def anchor(name: str) -> str:
 def contents(owner: Any) -> Iterator[tuple[str, Any]]:
     """The public members of a module or a class, in the order of the source."""
     listed = getattr(owner, "__all__", None)
-    for name, value in vars(owner).items():
+    members = vars(owner) if listed is None else {name: getattr(owner, name) for name in listed}
+    for name, value in members.items():
         plain = getattr(value, "py_func", value)  # of a compiled function
         if listed is not None:
-            wanted = name in listed
+            wanted = getattr(plain, "__name__", name) in (name, None) or plain.__name__ not in listed  # no second name
         elif isinstance(owner, ModuleType):
             wanted = not name.startswith("_") and getattr(plain, "__module__", "") == owner.__name__
         else:

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from .record import Record
     from .support.files import WriteError
     from .tables.ensembles import read_ensemble
-    from .tables.problems import TableError
-    from .tables.public import read
+    from .tables.messages import TableError
+    from .tables.reading import read_record as read
 
-#: Where each public name lives; a name that is its own module stands for the module.
+#: Where each public name lives, and after a colon its name there; a name that is its own module is the module.
 _HOMES = {
     "ClusterError": "batches.workers",
     "Constant": "kernels",
@@ -62,7 +62,7 @@ _HOMES = {
     "RecordError": "errors",
     "SquaredExponential": "kernels",
     "StorageError": "posterior.storage",
-    "TableError": "tables.problems",
+    "TableError": "tables.messages",
     "WriteError": "support.files",
     "age_depth": "fitting",
     "batch": "batches.batch",
@@ -79,7 +79,7 @@ _HOMES = {
     "markov": "markov",
     "paper": "paper",
     "plots": "plots",
-    "read": "tables.public",
+    "read": "tables.reading:read_record",
     "read_ensemble": "tables.ensembles",
     "report": "report",
     "tables": "tables",
@@ -95,8 +95,9 @@ def __getattr__(name: str) -> Any:
         return version("lamina")
     if name not in _HOMES:
         raise AttributeError(f"module 'lamina' has no attribute {name!r}")
-    module = importlib.import_module(f".{_HOMES[name]}", __name__)
-    value = module if name == _HOMES[name] else getattr(module, name)
+    home, _, other = _HOMES[name].partition(":")
+    module = importlib.import_module(f".{home}", __name__)
+    value = module if name == home else getattr(module, other or name)
     globals()[name] = value
     return value
 

@@ -11,10 +11,11 @@ import pytest
 from scipy import stats
 
 from lamina.dates import Tabulated
-from lamina.dates.curves import CURVES, load_curve
+from lamina.dates.curves import load_curve
 from lamina.dates.radiocarbon import Radiocarbon
 from lamina.dates.table import MOST
 from lamina.errors import MissingExtraError, RecordError
+from lamina.support.curves import CURVES
 
 #: Ages with a single peak, with several, on the plateaus around 2450, 4100 and 10000 years, and near the present.
 AGES = [

@@ -4,7 +4,7 @@ import pytest
 
 from lamina.dates import Radiocarbon
 from lamina.tables import Options, TableError, read
-from lamina.tables.ages import read_ages
+from lamina.tables.reading import read_ages
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_where_some_rows_name_no_curve_the_option_says_which(core):
     found = read_ages(path, Options(curve="SHCal20"))
     assert [one.curve for one in found.record.dates] == ["IntCal20", "SHCal20", "SHCal20"]
     assert 'IntCal20 (the column "curve")' in found.describe()
-    assert "SHCal20 (you said so, where none is named)" in found.describe()
+    assert "SHCal20 (set by --curve, where none is named)" in found.describe()
 
 
 def test_without_an_output_the_way_to_an_age_depth_model_is_told(core):

@@ -9,7 +9,7 @@ import pytest
 
 from lamina.errors import LaminaError
 from lamina.tables import Options, TableError, headers, read
-from lamina.tables.public import read as read_record
+from lamina.tables.reading import read_record
 
 HEAD = "depth,age_bp,age_sd,rsl,rsl_sd\n"
 GOOD = HEAD + "1,100,10,-0.1,0.1\n2,200,10,-0.2,0.1\n3,300,10,-0.3,0.1\n4,400,10,-0.4,0.1\n"
@@ -328,7 +328,7 @@ BAD = {
     "no trend to tell the direction": (
         "depth,age,age_sd,rsl,rsl_sd\n1,100,10,1,1\n2,300,10,1,1\n3,300,10,1,1\n4,100,10,1,1\n",
         {},
-        ['core.csv, column "depth": the dates do not tell which way time runs', "--order-direction"],
+        ['core.csv, column "depth": the dates do not show which way time runs', "--order-direction"],
     ),
     "exact inputs against the order": (
         GOOD.replace("2,200,10", "2,200,0").replace("3,300,10", "3,150,0"),

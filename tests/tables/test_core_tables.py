@@ -38,7 +38,7 @@ def test_depth_that_orders_the_rows_is_the_records(table):
 def test_gaps_by_rows_leaves_depth_out(table):
     understood = read(table(EVEN), Options(gaps_by="rows"))
     assert understood.record.depth is None
-    assert facts(understood)["gaps"] == "time from row to row | you said so"
+    assert facts(understood)["gaps"] == "time from row to row | set by --gaps-by"
 
 
 def test_a_position_is_a_rank(table):
@@ -193,7 +193,7 @@ def test_radiocarbon_on_another_scale_and_curve(table):
     record = understood.record
     assert record.dates[0] == Radiocarbon(400, 15, "SHCal20", scale="CE", student=False)
     assert (record.t_unit, record.order) == ("CE", "decreasing")
-    assert facts(understood)["calibration"] == "SHCal20 | you said so"
+    assert facts(understood)["calibration"] == "SHCal20 | set by --curve"
 
 
 def test_each_row_may_have_its_curve_and_reservoir(table):

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from lamina.records.axes import describe
 from lamina.tables import Options, TableError, read
-from lamina.tables.public import read as read_record
+from lamina.tables.reading import read_record
 
 PLAIN = "depth,age,age_sd,value,value_sd\n1,100,10,1.0,0.1\n2,210,10,1.1,0.1\n3,190,10,1.2,0.1\n4,400,10,1.3,0.1\n"
 
@@ -18,7 +18,7 @@ def test_one_sigma_is_assumed_and_said(table):
     said = facts(read(table(PLAIN)))
     assert said["input sigma"].startswith("1 sigma | assumed")
     assert "--t-sigma 2" in said["input sigma"]
-    assert "you said so" in facts(read(table(PLAIN), Options(t_sigma=2)))["input sigma"]
+    assert "set by --t-sigma" in facts(read(table(PLAIN), Options(t_sigma=2)))["input sigma"]
 
 
 def test_options_beat_the_header(table):
@@ -109,7 +109,7 @@ def test_the_header_of_the_error_may_tell_the_scale(table):
 def test_a_scale_against_the_header_is_used_with_a_warning(table):
     understood = read(table(PLAIN.replace("age,", "age_ce,", 1)), Options(scale="BP"))
     assert understood.record.t_unit == "BP"
-    assert any("says CE, but you said BP" in warning for warning in understood.warnings)
+    assert any("says CE, but --scale says BP" in warning for warning in understood.warnings)
 
 
 def test_no_scale_is_said_and_the_direction_comes_from_the_trend(table):

@@ -43,7 +43,7 @@ Members = Annotated[
 ]  # fmt: skip
 
 
-@given.bundled(reading={name: one for name, one in given.READ.items() if name not in ("y", "y_sd", "y_sigma")})
+@given.bundled(reading={name: one for name, one in given.READ.items() if not name.startswith("y")})
 def agedepth(
     table: given.Table,
     reading: dict[str, Any],
@@ -65,7 +65,7 @@ def agedepth(
     from ..records.layers import with_layers
     from ..support.files import write_text
     from ..tables import Options
-    from ..tables.ages import read_ages
+    from ..tables.reading import read_ages
     from .arguments import times
 
     began, command = time.perf_counter(), shlex.join(["lamina", *sys.argv[1:]])

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import Field, fields
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+
+from ..tables.messages import flag
+from ..tables.options import Options
 
 
 class Method(StrEnum):
@@ -38,50 +42,6 @@ class Mean(StrEnum):
     constant = "constant"
     linear = "linear"
     zero = "zero"
-
-
-class Way(StrEnum):
-    """Which way the inputs go along the order."""
-
-    increasing = "increasing"
-    decreasing = "decreasing"
-
-
-class Scale(StrEnum):
-    """Which way time runs."""
-
-    BP = "BP"
-    CE = "CE"
-
-
-class Kind(StrEnum):
-    """How the errors of the input are read."""
-
-    two_sided = "split"
-    uniform = "uniform"
-    student = "student"
-    normal = "normal"
-
-
-class By(StrEnum):
-    """What the prior of the gaps is about."""
-
-    depth = "depth"
-    rows = "rows"
-
-
-class Equal(StrEnum):
-    """What rows at one depth are."""
-
-    tie = "tie"
-    block = "block"
-
-
-class Limiting(StrEnum):
-    """What becomes of limiting dates."""
-
-    use = "use"
-    drop = "drop"
 
 
 class Outliers(StrEnum):
@@ -121,86 +81,6 @@ def whole(least: int, most: int | None = None) -> Callable[[str | int], int]:
 READING, MODEL, OUTPUT = "How to read the table", "Model and method", "Output"
 
 Table = Annotated[Path, typer.Argument(help="The table: CSV, TSV or .xlsx.", show_default=False)]
-T = Annotated[str | None, typer.Option("--t", help="Column of the input (age, year).", rich_help_panel=READING)]
-TSd = Annotated[str | None, typer.Option("--t-sd", help="Column of its error, or one number.", rich_help_panel=READING)]
-Y = Annotated[str | None, typer.Option("--y", help="Column of the output.", rich_help_panel=READING)]
-YSd = Annotated[str | None, typer.Option("--y-sd", help="Column of its error, or one number.", rich_help_panel=READING)]
-TSigma = Annotated[
-    int | None,
-    typer.Option(
-        "--t-sigma",
-        parser=whole(1, 2),
-        metavar="NUMBER",
-        help="Input errors are 1 or 2 sigma.",
-        rich_help_panel=READING,
-    ),
-]
-YSigma = Annotated[
-    int | None,
-    typer.Option(
-        "--y-sigma",
-        parser=whole(1, 2),
-        metavar="NUMBER",
-        help="Output errors are 1 or 2 sigma.",
-        rich_help_panel=READING,
-    ),
-]
-TimeScale = Annotated[
-    Scale | None, typer.Option("--scale", case_sensitive=False, help="Ages BP or years CE.", rich_help_panel=READING)
-]
-Order = Annotated[
-    str | None,
-    typer.Option("--order", help='Column that gives the order, "rows", or "none".', rich_help_panel=READING),
-]
-Direction = Annotated[
-    Way | None,
-    typer.Option("--order-direction", help="Inputs increasing or decreasing along it.", rich_help_panel=READING),
-]
-Sequence = Annotated[
-    str | None,
-    typer.Option("--sequence", help='Column that names the core of a row, or "none".', rich_help_panel=READING),
-]
-Site = Annotated[str | None, typer.Option("--site", help="Read only this site or core.", rich_help_panel=READING)]
-Sheet = Annotated[str | None, typer.Option("--sheet", help="Sheet of an Excel file.", rich_help_panel=READING)]
-TErrors = Annotated[
-    Kind | None,
-    typer.Option(
-        "--t-errors",
-        help="Input errors: upper and lower as they are, limits as a uniform range, Student-t, or all normal.",
-        rich_help_panel=READING,
-    ),
-]
-Curve = Annotated[
-    str | None,
-    typer.Option("--curve", help="Calibration curve of radiocarbon ages: IntCal20, ...", rich_help_panel=READING),
-]
-GapsBy = Annotated[
-    By | None,
-    typer.Option("--gaps-by", help="Gaps per unit of depth (default), or all rows alike.", rich_help_panel=READING),
-]
-EqualDepth = Annotated[
-    Equal | None,
-    typer.Option("--equal-depth", help="Rows at one depth: one layer, or of unknown order.", rich_help_panel=READING),
-]
-Hiatus = Annotated[
-    list[str] | None,
-    typer.Option("--hiatus", metavar="DEPTH", help="Hiatus at a depth; may be repeated.", rich_help_panel=READING),
-]
-LeastGap = Annotated[
-    str | None,
-    typer.Option("--least-gap", metavar="TIME", help="Neighbours are at least so far apart.", rich_help_panel=READING),
-]
-LimitingRows = Annotated[
-    Limiting | None,
-    typer.Option("--limiting", help="Use limiting dates (default), or drop them.", rich_help_panel=READING),
-]
-Incomplete = Annotated[
-    bool,
-    typer.Option(
-        "--incomplete", help="Keep rows with an empty input or output: layers without it.", rich_help_panel=READING
-    ),
-]
-
 Kernel = Annotated[
     str,
     typer.Option(
@@ -342,29 +222,27 @@ Json = Annotated[
 #: Exit codes: bad input (nothing is written); finished but not converged, and interrupted (written, and marked).
 BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 2, 3, 130
 
+
+def read_option(field: Field[Any]) -> tuple[Any, Any]:
+    """A field of ``lamina.tables.Options`` as an option; it checks numbers itself, which are given as text."""
+    choices, also = field.metadata["choices"], field.metadata["also"]
+    more: dict[str, Any] = {"metavar": field.metadata["metavar"]}
+    kind: Any = str | None
+    if field.type is bool:
+        kind = bool
+    elif field.type == tuple[float, ...] | None:
+        kind = list[str] | None
+    elif choices and isinstance(choices[0], int):
+        kind, more = int | None, {"parser": whole(min(choices), max(choices)), "metavar": "NUMBER"}
+    elif choices:
+        kind, more = Literal[choices] | None, {"case_sensitive": False}
+    flags = [flag(name) for name in (also, field.name) if name]
+    info = typer.Option(*flags, help=field.metadata["help"], rich_help_panel=READING, **more)
+    return Annotated[kind, info], field.default
+
+
 #: How to read the table: each option with its default.
-READ: dict[str, tuple[Any, Any]] = {
-    "t": (T, None),
-    "t_sd": (TSd, None),
-    "y": (Y, None),
-    "y_sd": (YSd, None),
-    "t_sigma": (TSigma, None),
-    "y_sigma": (YSigma, None),
-    "scale": (TimeScale, None),
-    "order": (Order, None),
-    "order_direction": (Direction, None),
-    "sequence": (Sequence, None),
-    "site": (Site, None),
-    "sheet": (Sheet, None),
-    "t_errors": (TErrors, None),
-    "curve": (Curve, None),
-    "gaps_by": (GapsBy, None),
-    "equal_depth": (EqualDepth, None),
-    "hiatus": (Hiatus, None),
-    "least_gap": (LeastGap, None),
-    "limiting": (LimitingRows, None),
-    "incomplete": (Incomplete, False),
-}
+READ: dict[str, tuple[Any, Any]] = {field.name: read_option(field) for field in fields(Options)}
 #: What is fitted.
 FIT: dict[str, tuple[Any, Any]] = {
     "kernel": (Kernel, "matern32"),

@@ -9,18 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import MissingExtraError, RecordError
+from ..errors import MissingExtraError
 
 Array = np.ndarray
-
-#: The curves that iosacal holds.
-CURVES = (
-    *("IntCal20", "SHCal20", "Marine20"),
-    *("IntCal13", "SHCal13", "Marine13"),
-    *("IntCal09", "Marine09"),
-    *("IntCal04", "SHCal04", "Marine04"),
-    *("IntCal98", "Marine98"),
-)
 
 
 class Curve(NamedTuple):
@@ -29,14 +20,6 @@ class Curve(NamedTuple):
     year: Array
     age: Array
     sd: Array
-
-
-def curve_name(name: str) -> str:
-    """The name of a curve in its usual spelling ("IntCal20"). Raises RecordError for an unknown name."""
-    for known in CURVES:
-        if isinstance(name, str) and name.strip().lower() == known.lower():
-            return known
-    raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join(CURVES)}.")
 
 
 @lru_cache

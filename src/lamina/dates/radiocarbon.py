@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RecordError
-from .curves import Curve, curve_name, load_curve
+from ..support.curves import curve_name
+from .curves import Curve, load_curve
 from .kinds import Date, number, positive, shape
 from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised, student
 

@@ -1,126 +1,317 @@
-"""The input of each row: a number with its standard deviation, a date of another kind, or nothing."""
+"""The input of each row: its scale (BP or CE), its number and error, a date of another kind, or radiocarbon."""
 
+import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..dates import Date, SplitNormal, StudentT, Uniform
-from .aliases import MADE, Columns
-from .calibration import calibrated
-from .facts import Notes
-from .grid import Grid
-from .numbers import is_blank, values
-from .options import Options
-from .problems import Faults, name_lines, option
-from .scale import note_impossible
+from ..dates import Date, Radiocarbon, SplitNormal, StudentT, Uniform
+from ..errors import RecordError
+from ..support.calendars import runs, spelled, without_calendar, words
+from ..support.curves import curve_name
+from .columns import MADE, Reading
+from .headers import Header, is_radiocarbon
+from .messages import listing, option, set_by
+from .numbers import Array, Mask, blanks, values
 from .sigma import Errors, standard_deviations
+
+_RUNS = {"BP": "larger is older", "CE": "larger is younger"}
+_WAYS = {"BP": "backwards", "CE": "forwards"}
+#: Words for a side that distinguish older from younger, not larger from smaller.
+_OLDER = re.compile("old|young|bottom|top", re.IGNORECASE)
+_THOUSANDS = re.compile(r"\b(?:ka|kyrs?)\b", re.IGNORECASE)
+_THOUSANDS_OR_MILLIONS = re.compile(r"\b(?:ka|kyrs?|ma|myrs?)\b", re.IGNORECASE)
+_LATEST_CE = 2100.0
+_LEAST_BP = -150.0
+_CURVE = "IntCal20"
 
 
 class Inputs(NamedTuple):
     """t and t_sd, shape (rows,), NaN and inf where there is no date; and the dates that are not Gaussian, by row."""
 
-    t: NDArray[np.float64]
-    t_sd: NDArray[np.float64]
+    t: Array
+    t_sd: Array
     dates: list[Date | None]
 
 
-def read_inputs(
-    grid: Grid, columns: Columns, scale: str | None, comma: bool, options: Options, notes: Notes, faults: Faults
-) -> Inputs:
-    """The inputs of the rows of a grid. Cells that cannot be used are added to the faults."""
-    empty = _without_input(grid, columns)
-    raw = np.zeros(empty.size, dtype=bool)
-    if columns.radiocarbon:
-        raw = ~_blank(grid, columns.radiocarbon[0].index)
-    by_radiocarbon = empty & raw
+# --- scale -----------------------------------------------------------------------------------------------------------
+
+
+def with_scale(reading: Reading) -> Reading:
+    """The reading with the scale of its input known, which may turn the sides of its errors.
+
+    Raises TableError if headers mix BP and CE, or count years BC.
+    """
+    scale = _find_scale(reading)
+    columns = replace(reading.columns, t_errors=[_sided(header, scale) for header in reading.columns.t_errors])
+    return replace(reading, columns=columns, scale=scale)
+
+
+def _find_scale(reading: Reading) -> str | None:
+    """ "BP", "CE" or None."""
+    t, errors, set_scale = reading.columns.t, reading.columns.t_errors, reading.options.scale
+    others = {h.scale for h in errors if h.scale is not None}
+    if t.scale is not None and others - {t.scale}:
+        mixed = listing([t, *(h for h in errors if h.scale not in (None, t.scale))])
+        raise reading.header_problem(f"BP and CE are mixed: {mixed}", "give the input and its error in one scale")
+    if t.scale == "BC" and set_scale is None:
+        do = f"write years before CE as negative numbers and name the column year, or say {option('scale', 'BP or CE')}"
+        raise reading.header_problem("years BC or BCE count back from the year 1", do, t)
+    if is_radiocarbon(t.text):
+        reading.warn(f"{t} seems to hold radiocarbon ages, which are not calendar ages: calibrate them first.")
+    scale, why = _decide(reading, others)
+    if set_scale and t.scale and set_scale != t.scale:
+        reading.warn(f"the header {t} says {t.scale}, but --scale says {set_scale}; {set_scale} is used.")
+    if scale is None:
+        why = f"nothing says BP or CE; give it with {option('scale', 'BP or CE')}"
+        reading.fact("scale", "no scale known", why)
+    else:
+        name = "b2k" if "b2k" in words(unit_of(t, scale)) else scale
+        reading.fact("scale", f"{name}: {_RUNS[scale]}", why)
+    return scale
+
+
+def _decide(reading: Reading, others: set[str]) -> tuple[str | None, str]:
+    t, options = reading.columns.t, reading.options
+    if options.scale is not None:
+        return options.scale, set_by("scale")
+    if t.scale is not None and runs(options.t_unit or "") is not None:
+        return t.scale, set_by("t_unit")
+    if t.index == MADE and t.scale is not None:
+        return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
+    if t.scale is not None and t.text.strip().lower() == "age":  # of which it is known, but not from its name
+        return t.scale, "as always in Bacon's tables"
+    if t.scale is not None:
+        return t.scale, f"the header {t} says so"
+    if others:
+        return next(iter(others)), "the header of its error says so"
+    if re.search(r"\b(?:ka|kyrs?|ma)\b", t.unit, flags=re.IGNORECASE):
+        return "BP", f"ages in {t.unit} count back from the present"
+    if t.word in ("year", "years", "yr", "date"):
+        return "CE", f"the column is called {t}"
+    return None, ""
+
+
+def unit_of(t: Header, scale: str | None) -> str:
+    """The user's own unit, which names the scale: figures and rates read from it which way time runs."""
+    if scale is None:
+        return t.unit
+    if runs(t.unit) == _WAYS[scale]:
+        return spelled(t.unit)
+    return " ".join([*without_calendar(t.unit), scale])
+
+
+def _sided(error: Header, scale: str | None) -> Header:
+    """An error of the input, up being towards larger numbers: in years CE that is the younger side."""
+    if scale == "CE" and error.side is not None and _OLDER.search(error.text):
+        return replace(error, side="low" if error.side == "up" else "up")
+    return error
+
+
+# --- dates -----------------------------------------------------------------------------------------------------------
+
+
+def read_inputs(reading: Reading) -> Inputs:
+    """The inputs of all rows. Cells that cannot be used become faults."""
+    columns, options = reading.columns, reading.options
+    empty = _without_input(reading)
+    raw = blanks(reading, columns.radiocarbon[0]) if columns.radiocarbon else np.ones_like(empty)
+    by_radiocarbon = empty & ~raw
     absent = by_radiocarbon | (empty & options.incomplete)
-    t, errors = _with_calendar(grid, columns, scale, comma, empty, absent, options, notes, faults)
+    t = _calendar_ages(reading, absent)
+    if absent.all() or (columns.t.index == MADE and not columns.t_errors):
+        errors = Errors(np.full(t.size, np.nan))
+    else:
+        errors = standard_deviations(reading, "t", t, absent=empty)
     t_sd = np.where(absent, np.inf, errors.sd)
-    dates: list[Date | None] = _kinds(grid, columns, t, errors, absent, options, notes, faults)
+    dates = _kinds(reading, t, errors, absent)
     if by_radiocarbon.any():
-        rows = np.flatnonzero(by_radiocarbon)
-        for i, date in calibrated(grid, columns, rows, scale, comma, options, notes, faults).items():
+        for i, date in _calibrated(reading, by_radiocarbon).items():
             dates[i] = date
     elif options.curve is not None:
-        notes.warn(f"{option('curve', options.curve)} plays no part: no row is dated by its radiocarbon age.")
+        reading.warn(f"{option('curve', options.curve)} plays no part: no row is dated by its radiocarbon age.")
     for i, kind in enumerate(dates):
         if kind is not None:
             t[i], t_sd[i] = kind.mean, kind.sd
     return Inputs(t, t_sd, dates)
 
 
-def note_absent(grid: Grid, absent: NDArray[np.bool_], what: str, notes: Notes) -> None:
-    """Say which rows have no date or no value."""
-    if absent.any():
-        lines = name_lines([grid.lines[i] for i in np.flatnonzero(absent)])
-        notes.fact(f"without a {what}", lines, "the cell is empty")
+def needs_radiocarbon(reading: Reading) -> bool:
+    """Whether some row has a radiocarbon age and no calendar age."""
+    columns = reading.columns
+    if columns.t.index == MADE or not columns.radiocarbon:
+        return bool(columns.radiocarbon)
+    return bool((blanks(reading, columns.t) & ~blanks(reading, columns.radiocarbon[0])).any())
 
 
-def _blank(grid: Grid, index: int) -> NDArray[np.bool_]:
-    return np.array([is_blank(row[index]) for row in grid.cells])
-
-
-def _without_input(grid: Grid, columns: Columns) -> NDArray[np.bool_]:
+def _without_input(reading: Reading) -> Mask:
     """Rows whose calendar age is empty."""
-    if columns.t.index != MADE:
-        return _blank(grid, columns.t.index)
-    return np.logical_and.reduce([np.ones(len(grid.cells), bool), *(_blank(grid, h.index) for h in columns.t_errors)])
+    columns = reading.columns
+    headers = columns.t_errors if columns.t.index == MADE else [columns.t]
+    everywhere = np.ones(len(reading.cells), dtype=bool)
+    return np.logical_and.reduce([everywhere, *(blanks(reading, header) for header in headers)])
 
 
-def _with_calendar(
-    grid: Grid,
-    columns: Columns,
-    scale: str | None,
-    comma: bool,
-    empty: NDArray[np.bool_],
-    absent: NDArray[np.bool_],
-    options: Options,
-    notes: Notes,
-    faults: Faults,
-) -> tuple[NDArray[np.float64], Errors]:
-    """Calendar ages and their errors; NaN where there are none. Not all that are empty may be absent."""
+def _calendar_ages(reading: Reading, absent: Mask) -> Array:
+    """Calendar ages; NaN where there are none. Not all that are empty may be absent."""
+    columns = reading.columns
     if columns.t.index != MADE:
-        t = values(grid, columns.t, comma, "input", faults, blank=absent)
+        t = values(reading, columns.t, "input", blank=absent)
     elif columns.t_errors:
-        t = np.mean([values(grid, h, comma, "input", faults, blank=absent) for h in columns.t_errors], axis=0)
+        t = np.mean([values(reading, h, "input", blank=absent) for h in columns.t_errors], axis=0)
     else:
         t = np.full(absent.size, np.nan)
         do = "fill it in, or say --incomplete (incomplete=True in Python) to keep the row as a layer without a date"
         for i in np.flatnonzero(~absent):
-            faults.add("the radiocarbon age is empty", do, grid.lines[i], columns.radiocarbon[0].text)
-    note_impossible(grid, columns.t, t, scale, faults)
-    if absent.all() or (columns.t.index == MADE and not columns.t_errors):
-        return t, Errors(np.full(t.size, np.nan))
-    return t, standard_deviations(
-        grid, "t", columns.t, t, columns.t_errors, options, comma, notes, faults, absent=empty
-    )
+            reading.fault("the radiocarbon age is empty", do, i, columns.radiocarbon[0])
+    _note_impossible(reading, t)
+    return t
 
 
-def _kinds(
-    grid: Grid,
-    columns: Columns,
-    t: NDArray[np.float64],
-    errors: Errors,
-    absent: NDArray[np.bool_],
-    options: Options,
-    notes: Notes,
-    faults: Faults,
-) -> list[Date | None]:
-    """Dates of the kind that the user asked for, None for Gaussian and exact ones."""
+def _note_impossible(reading: Reading, t: Array) -> None:
+    """A year CE or BP that lies in the future is a fault: the other scale was meant, in all rows or some."""
+    header, scale = reading.columns.t, reading.scale
+    years = t * (1000.0 if _THOUSANDS.search(header.unit) else 1.0)
+    wrong = {"CE": years > _LATEST_CE, "BP": years < _LEAST_BP}.get(scale or "", np.zeros(0, dtype=bool))
+    if not wrong.any():
+        return
+    do = f"say {option('scale', 'BP' if scale == 'CE' else 'CE')}"
+    if not wrong.all():
+        do = f"check whether BP and CE are mixed in the column, or {do}"
+    for i in np.flatnonzero(wrong)[: 1 if wrong.all() else None]:
+        reading.fault(f"{t[i]:g} {scale} lies in the future", do, i, header)
+
+
+def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Date | None]:
+    """Dates of the kind that the user wants, None for Gaussian and exact ones."""
+    kind = reading.options.t_errors
     dates: list[Date | None] = [None] * t.size
     sd, low, up = errors
     for i in np.flatnonzero(~absent & np.isfinite(t) & (sd > 0.0)):
-        if options.t_errors == "student":
+        if kind == "student":
             dates[i] = StudentT(t[i], sd[i])
-        elif options.t_errors == "uniform" and low is not None and up is not None and low[i] >= 0.0 and up[i] >= 0.0:
+        elif kind == "uniform" and low is not None and up is not None and low[i] >= 0.0 and up[i] >= 0.0:
             dates[i] = Uniform(t[i] - low[i], t[i] + up[i])
-        elif options.t_errors == "split" and low is not None and up is not None and low[i] != up[i]:
+        elif kind == "split" and low is not None and up is not None and low[i] != up[i]:
             if low[i] > 0.0 and up[i] > 0.0:
                 dates[i] = SplitNormal(t[i], low[i], up[i])
             elif low[i] == 0.0 or up[i] == 0.0:
                 do = "give both sides an error above 0, or both 0 for an exact input"
-                faults.add("the error of the input is 0 on one side only", do, grid.lines[i], columns.t_errors[0].text)
-    if options.t_errors == "student" and any(dates):
-        notes.fact("dates", "Student-t with a = 3 and b = 4, as in Bacon", "you said so")
+                reading.fault("the error of the input is 0 on one side only", do, i, reading.columns.t_errors[0])
+    if kind == "student" and any(dates):
+        reading.fact("dates", "Student-t with a = 3 and b = 4, as in Bacon", set_by("t_errors"))
     return dates
+
+
+# --- radiocarbon -----------------------------------------------------------------------------------------------------
+
+
+def _calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
+    """The dates of the rows `here`, from their radiocarbon ages. Cells that cannot be used become faults."""
+    columns, scale = reading.columns, reading.scale
+    age = _only(reading, columns.radiocarbon, "radiocarbon ages")
+    _check_time(reading, age)
+    ages = values(reading, age, "radiocarbon age", blank=~here)
+    sd, sd_header = _laboratory_errors(reading, age, here)
+    curves = _curves(reading, np.flatnonzero(here).tolist())
+    offset, offset_sd = (_offsets(reading, headers) for headers in (columns.delta_r, columns.delta_r_errors))
+    if columns.delta_r:
+        reading.fact("reservoir offset", f"the column {columns.delta_r[0]}", "subtracted from the ages")
+    normal = reading.options.t_errors == "normal"
+    dates: dict[int, Date] = {}
+    for i, curve in curves.items():
+        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i]) or curve is None:
+            continue  # a fault already
+        if sd[i] <= 0.0:
+            reading.fault("the error of the radiocarbon age is not above 0", "correct it", i, sd_header)
+            continue
+        try:
+            dates[i] = Radiocarbon(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
+        except RecordError as error:
+            found, _, do = str(error).rstrip(".").partition(". ")
+            reading.fault(found, do[:1].lower() + do[1:], i, age)
+    why = "normal errors" if normal else "Student-t errors, as in Bacon"
+    why += f"; of {reading.name_lines(list(curves))}"
+    if columns.t.index != MADE and columns.t.text != age.text:  # Bacon has both in one column
+        why += f", where {columns.t} is empty"
+    reading.fact("radiocarbon", f"{len(curves)} ages of the column {age} are calibrated", why)
+    return dates
+
+
+def _check_time(reading: Reading, age: Header) -> None:
+    """Calendar ages beside which dates are calibrated must be in years BP or CE."""
+    t = reading.columns.t
+    if reading.scale is None:
+        found = f"{age} is to be calibrated, but nothing says whether {t} is BP or CE"
+        raise reading.header_problem(found, f"say {option('scale', 'BP or CE')}")
+    if _THOUSANDS_OR_MILLIONS.search(t.unit) or "b2k" in words(t.unit):
+        found = f"{age} is calibrated in years BP or CE, but {t} is in {t.unit}"
+        raise reading.header_problem(found, "give calendar ages in years BP or CE")
+
+
+def _laboratory_errors(reading: Reading, age: Header, here: Mask) -> tuple[Array, Header | None]:
+    """Standard deviations of the radiocarbon ages, (rows,), and their column."""
+    columns, options = reading.columns, reading.options
+    alone = columns.t.index == MADE and not columns.t_errors
+    if not columns.radiocarbon_errors:
+        if alone and options.t_sd is not None:
+            sd = float(options.t_sd) / (options.t_sigma or 1)
+            reading.fact("radiocarbon error", f"{sd:g} in all rows, 1 sigma", set_by("t_sd"))
+            return np.full(here.size, sd), None
+        do = "add a column 14C error" + (f", or say {option('t_sd', 'COLUMN or NUMBER')}" if alone else "")
+        raise reading.header_problem("no column holds the errors of the radiocarbon ages", do, age)
+    header = _only(reading, columns.radiocarbon_errors, "errors of radiocarbon ages")
+    chosen = options.t_sigma if alone else None
+    sigma = chosen or header.sigma or 1
+    why = set_by("t_sigma") if chosen else f"the header {header} says so" if header.sigma else "as is usual"
+    reading.fact("radiocarbon error", f"the column {header}, {sigma} sigma", why)
+    return values(reading, header, "error", blank=~here) / sigma, header
+
+
+def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
+    """The calibration curve of each row; None for an unknown name, which is a fault."""
+    headers, chosen = reading.columns.curve, reading.options.curve
+    header = _only(reading, headers, "calibration curves") if headers else None
+    found: dict[int, str | None] = {}
+    named: list[int] = []
+    for i in rows:
+        cell = "" if header is None else reading.cells[i][header.index].strip()
+        named += [i] if cell else []
+        try:
+            found[i] = curve_name(cell or chosen or _CURVE)
+        except RecordError as error:
+            found[i] = None
+            what, _, known = str(error).rstrip(".").partition(". The curves are ")
+            reading.fault(what, f"write one of {known}", i, header)
+    if named:
+        names = sorted({str(found[i]) for i in named if found[i] is not None})
+        reading.fact("calibration", ", ".join(names), f"the column {header}")
+    if len(named) < len(rows):
+        why = set_by("curve") if chosen else f"assumed; change it with {option('curve', 'NAME')}"
+        reading.fact("calibration", chosen or _CURVE, why + (", where none is named" if named else ""))
+    elif chosen is not None:
+        # With a row that names none the option says which it is; here it can only contradict.
+        for i in named:
+            if found[i] not in (None, chosen):
+                what = f"the table says {found[i]}, but {option('curve', chosen)} says another curve"
+                reading.fault(what, "leave the option out, or correct the table", i, header)
+    return found
+
+
+def _offsets(reading: Reading, headers: list[Header]) -> Array:
+    """Reservoir offsets, or their errors; 0 where there is none."""
+    if not headers:
+        return np.zeros(len(reading.cells))
+    header = _only(reading, headers, "reservoir offsets")
+    found = values(reading, header, "reservoir offset", blank=True)
+    return np.where(np.isnan(found) & np.array([not cell.strip() for cell in reading.column(header)]), 0.0, found)
+
+
+def _only(reading: Reading, headers: list[Header], what: str) -> Header:
+    """One column, or several that hold the same."""
+    if reading.differ(headers):
+        raise reading.header_problem(
+            f"{len(headers)} columns may hold {what}: {listing(headers)}", "rename all but one"
+        )
+    return headers[0]

@@ -1,5 +1,6 @@
-"""Ensembles of ages from other age models: one line for each depth, one column for each member."""
+"""Files of other age models: ensembles of ages, their covariance, and the table of dates that Bacon reads."""
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -8,13 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import RecordError
 from ..support.checks import numbers
-from .problems import TableError, problem, quote
+from .file import Grid
+from .headers import Header, parse, squash
+from .messages import Notes, TableError, problem, quote
 
 _Array = NDArray[np.float64]
 
 #: A depth may be beyond the last one of the ensemble by this part of a usual step: rounding.
 SLACK = 1e-3
 _SEPARATORS = ("\t", ";", ",")
+#: What Bacon's column cc means: calendar ages, or the curve that calibrates.
+_CALENDAR = "0"
+_CURVES = {"1": "IntCal20", "2": "Marine20", "3": "SHCal20"}
+_BACON_NAMES = {"d.R": "delta R", "d.STD": "delta R error", "delta.R": "delta R", "delta.STD": "delta R error"}
 
 
 def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> _Array:
@@ -80,7 +87,7 @@ def read_covariance(path: str | PathLike[str], rows: int) -> _Array:
 
 
 def _layers(at: _Array, ages: _Array) -> NDArray[np.intp]:
-    """The lines that are not the same as the one before: tied rows are told one by one."""
+    """The lines that are not the same as the one before: the rows of a layer each have a line."""
     same = (np.diff(at) == 0.0) & (np.diff(ages, axis=1) == 0.0).all(axis=0)
     return np.flatnonzero(np.concatenate([[True], ~same]))
 
@@ -133,7 +140,8 @@ def _cells(path: Path) -> list[tuple[int, list[str]]]:
         raise problem(path, "there is no such file", "check the name and the folder") from None
     except (OSError, UnicodeDecodeError) as error:
         raise problem(path, f"the file cannot be read as text ({error})", "save the ensemble as CSV") from None
-    lines = [(i, line) for i, line in enumerate(text.splitlines(), start=1) if line.strip() and line.lstrip()[0] != "#"]
+    numbered = enumerate(text.splitlines(), start=1)
+    lines = [(i, line) for i, line in numbered if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
         raise problem(path, "the file is empty", "give depths and ages")
     separator = next((one for one in _SEPARATORS if one in lines[0][1]), None)
@@ -149,3 +157,60 @@ def _is_number(cell: str) -> bool:
         return bool(np.isfinite(float(cell)))
     except ValueError:
         return False
+
+
+# --- Bacon's table of dates: labID, age, error, depth, cc ------------------------------------------------------------
+
+
+def from_bacon(grid: Grid) -> Grid:
+    """A table with Bacon's column cc, which says what kind of age each is, with the headers and cells of other tables.
+
+    Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose input
+    the user has named, stays as it is.
+
+    Raises TableError where cc is none of Bacon's numbers.
+    """
+    age, error, cc = (_called(grid, name) for name in ("age", "error", "cc"))
+    if age is None or error is None or cc is None or grid.options.t is not None:
+        return grid
+    kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
+    _check_kinds(grid, cc, kinds)
+    calendar = [kind == _CALENDAR for kind in kinds]
+    headers, cells = list(grid.headers), [list(row) for row in grid.cells]
+    for name, new in _BACON_NAMES.items():
+        there = _called(grid, name)
+        if there is not None:
+            headers[there.index] = _meaning(there, new)
+    headers[cc.index] = _meaning(cc, "calibration curve")
+    for row, kind in zip(cells, kinds, strict=True):
+        row[cc.index] = _CURVES.get(kind, "")
+    for old, raw, plain in (age, "14C age", "age (cal BP)"), (error, "14C error", "age error (cal BP)"):
+        headers[old.index] = _meaning(old, plain if any(calendar) else raw)
+        if not any(calendar) or all(calendar):
+            continue
+        headers.append(replace(_meaning(old, raw), index=len(headers)))
+        for row, is_calendar in zip(cells, calendar, strict=True):
+            row.append("" if is_calendar else row[old.index])
+            row[old.index] = row[old.index] if is_calendar else ""
+    return replace(grid, headers=headers, cells=cells, form=f"{grid.form}, with Bacon's column cc")
+
+
+def _called(grid: Grid, name: str) -> Header | None:
+    """The only column of this name."""
+    alike = [header for header in grid.headers if squash(header.text) == squash(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _meaning(header: Header, words: str) -> Header:
+    """A header that means what these words do, and keeps the name that the user gave it."""
+    return replace(parse(header.index, words), text=header.text)
+
+
+def _check_kinds(grid: Grid, cc: Header, kinds: list[str]) -> None:
+    notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
+    for kind, line in zip(kinds, grid.lines, strict=True):
+        if kind == "4":
+            notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
+        elif kind != _CALENDAR and kind not in _CURVES:
+            notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
+    notes.refuse(grid.path)

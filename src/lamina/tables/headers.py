@@ -1,4 +1,4 @@
-"""One column header, taken apart: which quantity, value or error, which side, how many sigma, unit and scale."""
+"""One column header taken apart: which quantity, value or error, which side, how many sigma, unit and scale."""
 
 import re
 import unicodedata
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ..support.calendars import spelled
+from .messages import quote
 
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -75,7 +76,7 @@ _RADIOCARBON = re.compile(
     re.IGNORECASE,
 )
 _CALIBRATED = re.compile(r"(?<![a-z])cal(?:ibrated|endar|bp|yr|ka|a)?(?![a-z])", re.IGNORECASE)
-#: A number of sigmas as a word of its own, in a header that the user calls an error.
+#: A number of sigmas as a word of its own, in a header that the user names as an error.
 _ANY_SIGMA = re.compile(
     r"(?<![a-z0-9.])(?P<two>2|two|95(?:\.\d+)?|)(?P<one>1|one|68(?:\.\d+)?|)[\s_-]*"
     r"(?:standard[\s_-]*(?:deviation|error)s?|σ|sigmas?|sig|stdevs?|stds?|sds?|ses?|s|%)(?P<after>[12]?)(?![a-z0-9])",
@@ -85,12 +86,13 @@ _ANY_SIGMA = re.compile(
 
 @dataclass(frozen=True)
 class Header:
-    """A header and what it says. `role` is None for a column that is none of ours.
+    """A header and what it says. `role` is None for a column that plays no part.
 
     word: the alias found, "" for an error column that names no quantity and belongs to the one at its left.
     rank: 0 for the best names of a role. error: whether it holds an error or a limit instead of the value itself.
     scale: "BP", "CE", or "BC" for years that count back from the year 1.
     side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is no limit.
+    label: the name for axes; "" for the header without its unit.
     """
 
     index: int
@@ -105,10 +107,22 @@ class Header:
     scale: str | None = None
     unit: str = ""
     modelled: bool = False
+    label: str = ""
+
+    def __str__(self) -> str:
+        """The header in quotes, as messages name it."""
+        return quote(self.text)
+
+    def called(self, name: str | None, unit: str | None) -> "Header":
+        """The header with another name for axes, or another unit, which may name the scale; None leaves them."""
+        scale = None if unit is None else _scale(unit)
+        return replace(self, label=name or self.name, unit=unit or self.unit, scale=scale or self.scale)
 
     @property
     def name(self) -> str:
-        """The header without its unit, for axes."""
+        """The name for axes."""
+        if self.label:
+            return self.label
         body = _BRACKETS.sub(" ", self.text)
         if self.unit and not _BRACKETS.search(self.text):
             body = re.sub(rf"(?:[\s_]+[^\s_]+){{{len(self.unit.split())}}}\s*$", "", body)
@@ -149,7 +163,7 @@ def is_radiocarbon(text: str) -> bool:
 
 
 def any_sigma(text: str) -> int | None:
-    """1 or 2 if a header that the user calls an error says so anywhere, None if it does not."""
+    """1 or 2 if a header that the user names as an error says so anywhere, None if it does not."""
     found = {
         2 if match["two"] or match["after"] == "2" else 1
         for match in _ANY_SIGMA.finditer(text)
@@ -158,11 +172,11 @@ def any_sigma(text: str) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _parse(index: int, text: str, said: str, named: Mapping[str, str]) -> Header:
-    """The header `text`, of which `said` is to be understood."""
-    body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", said).strip()))
+def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header:
+    """The header `text`, of which only `part` is read."""
+    body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", part).strip()))
     squashed = squash(body)
-    header = Header(index, text, unit=_unit(said))
+    header = Header(index, text, unit=_unit(part))
     if len(squashed) > _LONGEST:
         return header
     found = _pattern(tuple(named)).fullmatch(squashed)
@@ -175,7 +189,7 @@ def _parse(index: int, text: str, said: str, named: Mapping[str, str]) -> Header
         modifiers = squashed, ""
     else:
         return header
-    return _with_modifiers(header, modifiers, [squash(part) for part in _bracketed(said)])
+    return _with_modifiers(header, modifiers, [squash(inside) for inside in _bracketed(part)])
 
 
 def _bracketed(text: str) -> list[str]:
@@ -223,7 +237,7 @@ def _with_modifiers(header: Header, modifiers: tuple[str, str], brackets: list[s
 
 
 def _scale(text: str) -> str | None:
-    """BP, CE or BC, if a header says so as a word of its own or inside a joined name."""
+    """BP, CE or BC, if a header names it as a word of its own or inside a joined name."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", spelled(text.replace("_", " ")))
     words = re.sub(r"[\s_()\[\]{}.,/\-]+", " ", words).lower()
     bp = re.search(r"(?:\b|cal|yr|years|ka|age)(?:bp|b2k)\b", words)

@@ -1,25 +1,22 @@
-"""What a user may say about a table to override what is found in it."""
+"""What a user may set to override what is found in a table.
+
+Each field carries what the command line needs to offer it. Importing this module is cheap: no NumPy.
+"""
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..dates.curves import curve_name
 from ..errors import RecordError
-from .problems import TableError
+from ..support.curves import curve_name
+from .messages import TableError, flag
 
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "t_sigma": (1, 2),
-    "y_sigma": (1, 2),
-    "scale": ("BP", "CE"),
-    "order_direction": ("increasing", "decreasing"),
-    "gaps_by": ("depth", "rows"),
-    "equal_depth": ("tie", "block"),
-    "limiting": ("use", "drop"),
-    "t_errors": ("split", "uniform", "student", "normal"),
-}
-_TEXTS = ("t", "t_sd", "y", "y_sd", "order", "sequence", "sheet", "site", "curve")
+
+def _option(text: str, *choices: Any, default: Any = None, metavar: str | None = None, also: str | None = None) -> Any:
+    """A field with the help text of its option, its choices, the word for its value, and a second name."""
+    metadata = {"help": text, "choices": choices, "metavar": metavar, "also": also}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -29,6 +26,8 @@ class Options:
     t, y: names of the input and output columns.
     t_sd, y_sd: names of their error columns, or one number (as text) for all rows.
     t_sigma, y_sigma: whether the errors are 1 or 2 standard deviations.
+    t_name, y_name, t_unit, y_unit: names and units of input and output, in place of those in the headers. The unit is
+        that of the numbers in the column; errors in another unit are converted to it.
     scale: "BP" (years before present, larger is older) or "CE" (calendar years, larger is younger).
     order: the column that defines the order, "rows" for the order of the rows, or "none".
     order_direction: whether t is "increasing" or "decreasing" along the order.
@@ -42,54 +41,53 @@ class Options:
     equal_depth: rows of a core at one depth are one layer with one true input ("tie"), or rows whose order is not
         known ("block").
     hiatus: depths or heights at which there is a hiatus.
-    least_gap: how far apart neighbours are at least, in the unit of the input.
-    limiting: whether limiting dates whose side is told bound the curve ("use") or are left out ("drop").
+    least_gap: the minimum gap between neighbours, in the unit of the input.
+    limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop").
     incomplete: whether rows with an empty input or output are kept, as layers without a date or a value.
 
     Raises TableError for a value that an option cannot have.
     """
 
-    t: str | None = None
-    t_sd: str | None = None
-    y: str | None = None
-    y_sd: str | None = None
-    t_sigma: int | None = None
-    y_sigma: int | None = None
-    scale: str | None = None
-    order: str | None = None
-    order_direction: str | None = None
-    sequence: str | None = None
-    site: str | None = None
-    sheet: str | None = None
-    t_errors: str | None = None
-    curve: str | None = None
-    gaps_by: str | None = None
-    equal_depth: str | None = None
-    hiatus: tuple[float, ...] | None = None
-    least_gap: float | None = None
-    limiting: str | None = None
-    incomplete: bool = False
+    t: str | None = _option("Column of the input (age, year).")
+    t_sd: str | None = _option("Column of its error, or one number.")
+    y: str | None = _option("Column of the output.")
+    y_sd: str | None = _option("Column of its error, or one number.")
+    t_sigma: int | None = _option("Input errors are 1 or 2 sigma.", 1, 2)
+    y_sigma: int | None = _option("Output errors are 1 or 2 sigma.", 1, 2)
+    scale: str | None = _option("Ages BP or years CE.", "BP", "CE")
+    order: str | None = _option('Column that gives the order, "rows", or "none".')
+    order_direction: str | None = _option("Inputs increasing or decreasing along it.", "increasing", "decreasing")
+    sequence: str | None = _option('Column that names the core of a row, or "none".')
+    site: str | None = _option("Read only this site or core.")
+    sheet: str | None = _option("Sheet of an Excel file.")
+    t_errors: str | None = _option(
+        "Input errors: upper and lower as they are, limits as a uniform range, Student-t, or all normal.",
+        *("split", "uniform", "student", "normal"),
+    )
+    curve: str | None = _option("Calibration curve of radiocarbon ages: IntCal20, ...")
+    gaps_by: str | None = _option("Gaps per unit of depth (default), or all rows alike.", "depth", "rows")
+    equal_depth: str | None = _option("Rows at one depth: one layer, or of unknown order.", "tie", "block")
+    hiatus: tuple[float, ...] | None = _option("Hiatus at a depth; may be repeated.", metavar="DEPTH")
+    least_gap: float | None = _option("Minimum gap between neighbours.", metavar="TIME", also="minimum_gap")
+    limiting: str | None = _option("Use limiting dates (default), or drop them.", "use", "drop")
+    incomplete: bool = _option("Keep rows with an empty input or output: layers without it.", default=False)
+    t_name: str | None = _option("Name of the input, for axes.")
+    t_unit: str | None = _option("Unit of the input, such as cal BP.")
+    y_name: str | None = _option("Name of the output, for axes.")
+    y_unit: str | None = _option("Unit of the output.")
 
     def __post_init__(self) -> None:
-        for name in _TEXTS:
-            value = getattr(self, name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and name in ("t_sd", "y_sd"):
-                object.__setattr__(self, name, repr(value))
-            elif value is not None and (not isinstance(value, str) or not value.strip()):
-                raise _wrong(name, value, "text, such as the name of a column")
-        if isinstance(self.scale, str):
-            object.__setattr__(self, "scale", self.scale.strip().upper())
-        for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or value not in choices):
-                raise _wrong(name, value, " or ".join(map(str, choices)))
-        if self.curve is not None:
-            try:
-                object.__setattr__(self, "curve", curve_name(self.curve))
-            except RecordError as error:
-                raise TableError(f"option curve (--curve): {error}") from None
-        if not isinstance(self.incomplete, bool):
-            raise _wrong("incomplete", self.incomplete, "True or False")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value is None:
+                continue
+            if one.metadata["choices"]:
+                value = self._chosen(one.name, value, one.metadata["choices"])
+            elif one.type == str | None:
+                value = self._text(one.name, value)
+            elif one.type is bool and not isinstance(value, bool):
+                raise _wrong(one.name, value, "True or False")
+            object.__setattr__(self, one.name, value)
         if self.least_gap is not None:
             object.__setattr__(self, "least_gap", _number("least_gap", self.least_gap))
             if self.least_gap <= 0.0:
@@ -101,12 +99,34 @@ class Options:
 
     @classmethod
     def of(cls, **values: Any) -> "Options":
-        """Options by name. Raises TableError for a name that is none."""
-        known = [field.name for field in fields(cls)]
-        unknown = [name for name in values if name not in known]
+        """Options by name. Raises TableError for an unknown name."""
+        second = {one.metadata["also"]: one.name for one in fields(cls) if one.metadata["also"]}
+        known = [one.name for one in fields(cls)]
+        unknown = [name for name in values if name not in known and name not in second]
         if unknown:
             raise TableError(f"option {unknown[0]}: there is none of this name; choose from {', '.join(known)}.")
-        return cls(**values)
+        return cls(**{second.get(name, name): value for name, value in values.items()})
+
+    @staticmethod
+    def _text(name: str, value: Any) -> str:
+        if name in ("t_sd", "y_sd") and isinstance(value, int | float) and not isinstance(value, bool):
+            return repr(value)
+        if not isinstance(value, str) or not value.strip():
+            raise _wrong(name, value, "text, such as the name of a column")
+        if name != "curve":
+            return value
+        try:
+            return curve_name(value)
+        except RecordError as error:
+            raise TableError(f"option curve (--curve): {error}") from None
+
+    @staticmethod
+    def _chosen(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+        if name == "scale" and isinstance(value, str):
+            value = value.strip().upper()
+        if isinstance(value, bool) or value not in choices:
+            raise _wrong(name, value, " or ".join(map(str, choices)))
+        return value
 
 
 def _number(name: str, value: Any) -> float:
@@ -121,4 +141,4 @@ def _number(name: str, value: Any) -> float:
 
 
 def _wrong(name: str, value: Any, wanted: str) -> TableError:
-    return TableError(f"option {name} (--{name.replace('_', '-')}): found {value!r}; give {wanted}.")
+    return TableError(f"option {name} ({flag(name)}): found {value!r}; give {wanted}.")

@@ -1,24 +1,28 @@
-"""What defines the order of the rows: depth, height, a column or the rows themselves, never the reported dates."""
+"""What defines the order of the rows (depth, height, a column or the rows, never the dates), and dates against it."""
 
+import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..record import Order
-from .aliases import Columns, must_be_named
-from .facts import Notes
-from .grid import Grid
+from ..record import Order, Record
+from .columns import Reading
 from .headers import Header
-from .numbers import values
-from .options import Options
-from .problems import Faults, TableError, name_lines, option, problem, quote
-from .ranks import rank_correlation
+from .messages import name_lines, option, quote, set_by
+from .numbers import Array, values
 
-#: Rank correlation of dates with the order that tells which way time runs, and the rows it takes to turn a core round.
+#: Rank correlation of dates with the order that shows which way time runs, and the rows it takes to turn a core round.
 _CLEAR = 0.5
 _FEWEST_TO_TURN = 4
+#: Neighbours, and the chance of finding none of them reversed, from which dates look modelled or sorted.
+_FEWEST_NEIGHBOURS = 5
+_UNLIKELY = 0.01
+
+Labels = list[str | None]
+Groups = dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -29,61 +33,83 @@ class Arrangement:
     """
 
     rows: list[int]
-    sequence: list[str | None] | None
+    sequence: Labels | None
     order: Order
     by: str
-    places: NDArray[np.float64]
+    places: Array
 
 
 @dataclass(frozen=True)
 class Key:
     """A number per row that grows along the order; NaN where it is not known. older: whether it grows with age."""
 
-    values: NDArray[np.float64]
+    values: Array
     header: Header | None
     by: str
     older: bool
 
 
-def arrange(
-    grid: Grid,
-    columns: Columns,
-    labels: list[str | None] | None,
-    key: Key | None,
-    ties: list[str | None],
-    t: NDArray[np.float64],
-    scale: str | None,
-    comma: bool,
-    options: Options,
-    notes: Notes,
-) -> Arrangement:
+def find_key(reading: Reading) -> Key | None:
+    """What defines the order; None if the user wants none. Raises TableError if nothing does."""
+    columns, chosen = reading.columns, reading.options.order
+    if chosen is not None and chosen.lower() == "none":
+        reading.fact("order", "none: every row stands alone", set_by("order"))
+        return None
+    if chosen is not None and chosen.lower() == "rows":
+        reading.fact("order", "the rows of the file", set_by("order"))
+        return Key(np.arange(len(reading.cells), dtype=float), None, "rows", older=False)
+    if chosen is not None:
+        return _column(reading, reading.require(chosen, option("order", "COLUMN, rows or none")), set_by("order"))
+    for found in columns.places:
+        if any(reading.column(found)):
+            return _column(reading, found, "found by its name")
+    if len(columns.depth_limits) == 2:
+        top, bottom = columns.depth_limits
+        depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
+        reading.fact("order", f"the middle of {top} and {bottom}: deeper is older", "their names")
+        return Key(depth, top, "depth", older=True)
+    raise reading.header_problem(
+        "nothing says which row is older: no column for depth, height or position",
+        f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
+        "none to fit without order; sorting by the dates is no order",
+    )
+
+
+def _column(reading: Reading, header: Header, why: str) -> Key:
+    """The order by a column."""
+    by = header.role if header.role in ("depth", "height") else "column"
+    key = values(reading, header, "place in the order" if by == "column" else by, blank=True)
+    way = {"depth": ": deeper is older", "height": ": higher is younger"}.get(by, "")
+    reading.fact("order", f"the column {header}{way}", why)
+    return Key(-key if by == "height" else key, header, by, older=by != "column")
+
+
+def arrange(reading: Reading, key: Key | None, labels: Labels | None, ties: Labels, t: Array) -> Arrangement:
     """Bring the rows of each sequence into order. Raises TableError if it is not clear.
 
-    ties: the layer of each row, for rows that may share their place.
+    labels: the sequence of each row. ties: the layer of each row, for rows that may share their place.
     """
     if key is None:
         return Arrangement(list(range(t.size)), [None] * t.size, "increasing", "none", np.full(t.size, np.nan))
     if key.header is not None and np.isnan(key.values).all():
-        do = "fill the column in or choose another"
-        raise problem(grid.path, "no row has a number here", do, column=key.header.text)
+        raise reading.problem("no row has a number here", "fill the column in or choose another", column=key.header)
     groups, loose = _groups(key, labels)
     if loose:
-        lines = name_lines([grid.lines[i] for i in loose])
-        notes.fact("rows without order", f"{len(loose)} ({lines})", "their place in the order, or their core, is empty")
-    if key.header is not None and options.equal_depth is None:
-        _refuse_equal(grid, key.values, key.header, groups, ties)
-    _compare_with_rows(grid, columns, key, groups, comma, options.order is not None)
-    order = _direction(grid, key, groups, t, scale, options, notes)
+        why = "their place in the order, or their core, is empty"
+        reading.fact("rows without order", f"{len(loose)} ({reading.name_lines(loose)})", why)
+    if key.header is not None and reading.options.equal_depth is None:
+        _refuse_equal(reading, key.values, key.header, groups, ties)
+    _refuse_turning_depths(reading, key, groups)
+    order = _direction(reading, key, groups, t)
     rows = []
     for name in sorted(groups):
         members = sorted(groups[name], key=lambda i: (key.values[i], ties[i] or ""))
-        back = _runs_back(key, members, t, order, options)
+        back = _runs_back(reading, key, _dated(members, t), t, order)
         if back:
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
-            why = (
-                f"their dates run against those of the longest sequence; say {option('order_direction', 'WAY')} if not"
-            )
-            notes.fact("turned round", f"the {len(members)} rows{inside}, listed from the other end", why)
+            way = option("order_direction", "WAY")
+            why = f"their dates run against those of the longest sequence; say {way} if not"
+            reading.fact("turned round", f"the {len(members)} rows{inside}, listed from the other end", why)
         rows += members[::-1] if back else members
     sequence = None
     if labels is not None or loose:
@@ -92,61 +118,21 @@ def arrange(
     return Arrangement(rows + loose, sequence, order, key.by, key.values[rows + loose])
 
 
-def find_key(grid: Grid, columns: Columns, comma: bool, options: Options, notes: Notes, faults: Faults) -> Key | None:
-    """What defines the order; None if the user wants none. Raises TableError if nothing does."""
-    if options.order is not None:
-        if options.order.lower() == "none":
-            notes.fact("order", "none: every row stands alone", "you said so")
-            return None
-        if options.order.lower() == "rows":
-            notes.fact("order", "the rows of the file", "you said so")
-            return Key(np.arange(len(grid.cells), dtype=float), None, "rows", older=False)
-        header = must_be_named(grid, options.order, option("order", "COLUMN, rows or none"))
-        return _column(grid, header, comma, "you said so", notes, faults)
-    for found in (columns.depth, columns.height, columns.position):
-        if found is not None and any(grid.column(found)):
-            return _column(grid, found, comma, "found by its name", notes, faults)
-    if len(columns.depth_limits) == 2:
-        top, bottom = columns.depth_limits
-        depth: NDArray[np.float64] = np.mean(
-            [values(grid, h, comma, "depth", faults, blank=True) for h in (top, bottom)], axis=0
-        )
-        notes.fact("order", f"the middle of {quote(top.text)} and {quote(bottom.text)}: deeper is older", "their names")
-        return Key(depth, top, "depth", older=True)
-    raise _no_order(grid)
-
-
-def _column(grid: Grid, header: Header, comma: bool, why: str, notes: Notes, faults: Faults) -> Key:
-    what = header.role if header.role in ("depth", "height") else "place in the order"
-    key = values(grid, header, comma, what, faults, blank=True)
-    if header.role == "depth":
-        notes.fact("order", f"the column {quote(header.text)}: deeper is older", why)
-        return Key(key, header, "depth", older=True)
-    if header.role == "height":
-        notes.fact("order", f"the column {quote(header.text)}: higher is younger", why)
-        return Key(-key, header, "height", older=True)
-    notes.fact("order", f"the column {quote(header.text)}", why)
-    return Key(key, header, "column", older=False)
-
-
-def _groups(key: Key, labels: list[str | None] | None) -> tuple[dict[str, list[int]], list[int]]:
+def _groups(key: Key, labels: Labels | None) -> tuple[Groups, list[int]]:
     """Rows of each sequence, and the rows that have no order."""
-    groups: dict[str, list[int]] = {}
+    groups: Groups = {}
     loose = []
-    for i, value in enumerate(key.values):
+    for i, value in enumerate(key.values.tolist()):
         label = "core" if labels is None else labels[i]
-        if label is None or np.isnan(value):
+        if label is None or math.isnan(value):
             loose.append(i)
         else:
             groups.setdefault(label, []).append(i)
     return groups, loose
 
 
-def _refuse_equal(
-    grid: Grid, key: NDArray[np.float64], header: Header, groups: dict[str, list[int]], ties: list[str | None]
-) -> None:
-    """Rows of one place must be one layer, unless the user has said what they are."""
-    faults = Faults()
+def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, ties: Labels) -> None:
+    """Rows of one place must be one layer, unless the user has set what they are."""
     for name, members in groups.items():
         places: dict[float, list[int]] = {}
         for i in members:
@@ -156,125 +142,169 @@ def _refuse_equal(
                 continue
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
             count = "two" if len(rows) == 2 else len(rows)
-            faults.add(
-                f"{count} rows{inside} have the same place in the order, {quote(grid.cells[rows[-1]][header.index])}",
+            place = quote(reading.cells[rows[-1]][header.index])
+            reading.fault(
+                f"{count} rows{inside} have the same place in the order, {place}",
                 "say --equal-depth tie (equal_depth= in Python) if they are one layer with one true input, or "
                 "--equal-depth block if their order is not known; or average them, tell them apart by their exact "
                 "depths, name their cores in a column core, or leave the cell of one empty, which takes it out of "
                 "the order",
-                [grid.lines[i] for i in rows],
-                header.text,
+                rows,
+                header,
             )
-    faults.refuse(grid.path)
+    reading.refuse()
 
 
-def _compare_with_rows(
-    grid: Grid, columns: Columns, key: Key, groups: dict[str, list[int]], comma: bool, named: bool
-) -> None:
+def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
     """Depths that turn back down the rows contradict an order by rows, and may hide a second core.
 
-    They are the order all the same if the user has ``named`` their column.
+    They are the order all the same if the user has named their column.
     """
-    depth = columns.depth or columns.height
+    depth, named = reading.columns.depth or reading.columns.height, reading.options.order is not None
     if depth is None or key.by not in ("rows", "depth", "height") or (named and key.by != "rows"):
         return
-    faults = Faults()
-    places = values(grid, depth, comma, "depth", faults, blank=True)
-    faults.refuse(grid.path)
+    places = values(reading, depth, "depth", blank=True)
+    reading.refuse()
     for members in groups.values():
         known = [i for i in members if not np.isnan(places[i])]
         steps = np.sign(np.diff(places[known]))
         turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
         if not turns.size:
             continue
-        line = grid.lines[known[int(turns[0]) + 1]]
+        found = "the depths turn back here, as if another core began or a row were out of its place"
+        do = f"name the cores in a column core, correct the depth, or say --order {shlex.quote(depth.text)} to put the "
+        do += "rows in the order of this column"
         if key.by == "rows":
-            raise problem(
-                grid.path,
-                "the order of the rows is asked for, but here the depths turn back",
-                f"leave out {option('order', 'rows')} to order by depth, or correct the depth",
-                line,
-                depth.text,
-            )
-        raise problem(
-            grid.path,
-            "the depths turn back here, as if another core began or a row were out of its place",
-            f"name the cores in a column core, correct the depth, or say --order {shlex.quote(depth.text)} to put the "
-            "rows in the order of this column",
-            line,
-            depth.text,
-        )
+            found = f"here the depths turn back, against {option('order', 'rows')}"
+            do = "leave the option out to order by depth, or correct the depth"
+        raise reading.problem(found, do, known[int(turns[0]) + 1], depth)
 
 
-def _direction(
-    grid: Grid,
-    key: Key,
-    groups: dict[str, list[int]],
-    t: NDArray[np.float64],
-    scale: str | None,
-    options: Options,
-    notes: Notes,
-) -> Order:
+def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
     """Whether t increases or decreases along the order."""
-    if options.order_direction is not None:
-        notes.fact("direction", f"t is {options.order_direction} along the order", "you said so")
-        return "increasing" if options.order_direction == "increasing" else "decreasing"
-    if max(map(len, groups.values()), default=0) < 2:
+    chosen, scale = reading.options.order_direction, reading.scale
+    longest = max(groups.values(), key=len, default=[])
+    if chosen is None and len(longest) < 2:
         return "increasing"  # no two rows to put in order
-    trend = _trend(key, groups, t)
-    if key.older and scale is not None:
-        along = 1.0 if scale == "BP" else -1.0
-        if trend * along <= -_CLEAR and max(map(len, groups.values())) > 3:
-            raise problem(
-                grid.path,
-                f"the dates, read as {scale}, get younger where they should get older",
-                f"check whether this is depth or height, or correct the scale with {option('scale', 'BP or CE')}",
-                column=None if key.header is None else key.header.text,
-            )
-        order: Order = "increasing" if along > 0 else "decreasing"
-        notes.fact("direction", f"t is {order} along the order", f"{scale}, from young to old")
-        return order
-    if abs(trend) < _CLEAR:
-        raise problem(
-            grid.path,
-            f"the dates do not tell which way time runs along the order (rank correlation {trend:.2f})",
-            f"say it with {option('order_direction', 'increasing or decreasing')}"
-            + (f" or {option('scale', 'BP or CE')}" if key.older else ""),
-            column=None if key.header is None else key.header.text,
-        )
-    order = "increasing" if trend > 0 else "decreasing"
-    why = f"the trend of the dates (rank correlation {trend:.2f}); change it with {option('order_direction', 'WAY')}"
-    notes.fact("direction", f"t is {order} along the order", why)
+    dated = _dated(longest, t)
+    trend = _rank_correlation(key.values[dated], t[dated])
+    if chosen is not None:
+        increasing, why = chosen == "increasing", set_by("order_direction")
+    elif key.older and scale is not None:
+        increasing, why = scale == "BP", f"{scale}, from young to old"
+        if (trend if increasing else -trend) <= -_CLEAR and len(longest) > 3:
+            found = f"the dates, read as {scale}, get younger where they should get older"
+            do = f"check whether this is depth or height, or correct the scale with {option('scale', 'BP or CE')}"
+            raise reading.problem(found, do, column=key.header)
+    else:
+        increasing, way = trend > 0, option("order_direction", "WAY")
+        why = f"the trend of the dates (rank correlation {trend:.2f}); change it with {way}"
+        if abs(trend) < _CLEAR:
+            found = f"the dates do not show which way time runs along the order (rank correlation {trend:.2f})"
+            do = f"say it with {option('order_direction', 'increasing or decreasing')}"
+            do += f" or {option('scale', 'BP or CE')}" if key.older else ""
+            raise reading.problem(found, do, column=key.header)
+    order: Order = "increasing" if increasing else "decreasing"
+    reading.fact("direction", f"t is {order} along the order", why)
     return order
 
 
-def _trend(key: Key, groups: dict[str, list[int]], t: NDArray[np.float64]) -> float:
-    """Rank correlation of t with the order, that of the longest sequence."""
-    longest = _dated(max(groups.values(), key=len, default=[]), t)
-    return rank_correlation(key.values[longest], t[longest])
-
-
-def _dated(rows: list[int], t: NDArray[np.float64]) -> list[int]:
+def _dated(rows: list[int], t: Array) -> list[int]:
     return [i for i in rows if not np.isnan(t[i])]
 
 
-def _runs_back(key: Key, members: list[int], t: NDArray[np.float64], order: Order, options: Options) -> bool:
+def _runs_back(reading: Reading, key: Key, members: list[int], t: Array, order: Order) -> bool:
     """With the order of the rows, one core may be listed from the top and another from the bottom.
 
-    Only a clear trend of several dates tells; two or three may be reversed by their errors.
+    Only a clear trend of several dates shows it; two or three may be reversed by their errors.
     """
-    members = _dated(members, t)
-    if key.by != "rows" or options.order_direction is not None or len(members) < _FEWEST_TO_TURN:
+    if key.by != "rows" or reading.options.order_direction is not None or len(members) < _FEWEST_TO_TURN:
         return False
-    trend = rank_correlation(key.values[members], t[members])
+    trend = _rank_correlation(key.values[members], t[members])
     return trend <= -_CLEAR if order == "increasing" else trend >= _CLEAR
 
 
-def _no_order(grid: Grid) -> TableError:
-    return problem(
-        grid.path,
-        "nothing says which row is older: no column for depth, height or position",
-        f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
-        "none to fit without order; sorting by the dates is no order",
-        grid.header_line,
-    )
+def _rank_correlation(a: Array, b: Array) -> float:
+    """Spearman's rank correlation, with mean ranks for ties; 0 if one of the two does not vary."""
+    if a.size < 2:
+        return 0.0
+    ranks_a, ranks_b = _ranks(a), _ranks(b)
+    spread_a, spread_b = ranks_a.std(), ranks_b.std()
+    if min(spread_a, spread_b) == 0.0:
+        return 0.0
+    return float(np.mean((ranks_a - ranks_a.mean()) * (ranks_b - ranks_b.mean())) / (spread_a * spread_b))
+
+
+def _ranks(values: Array) -> Array:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2.0)[inverse], dtype=np.float64)
+
+
+# --- reported dates against the known order --------------------------------------------------------------------------
+
+
+def refuse_exact_reversals(reading: Reading, arranged: Arrangement, t: Array, t_sd: Array) -> None:
+    """Raise TableError if exact inputs of one sequence run against its order. t and t_sd are arranged already."""
+    sign = 1.0 if arranged.order == "increasing" else -1.0
+    last: dict[str, int] = {}
+    for i in np.flatnonzero(t_sd == 0.0).tolist():
+        name = "" if arranged.sequence is None else arranged.sequence[i]
+        if name is None:
+            continue
+        before = last.get(name, i)
+        if sign * (t[i] - t[before]) < 0.0:
+            found = f"the inputs {t[before]:g} and {t[i]:g} are exact (error 0), but against the order"
+            do = "correct them or their depths, or give them an error above 0"
+            reading.fault(found, do, [arranged.rows[before], arranged.rows[i]], reading.columns.t)
+        last[name] = i
+    reading.refuse()
+
+
+def note_reversals(reading: Reading, record: Record, lines: Sequence[int]) -> None:
+    """Note how many neighbours are reported against the order, and warn if the dates run the other way as a
+    whole, or none is reversed where many should be.
+
+    For neighbours with independent errors the chance of being reported in order is Φ(d / √(s₁² + s₂²)) at most, d
+    the reported distance. If the product over all is below 1 %, the dates are not independent measurements.
+    """
+    reversed_at: list[int] = []
+    backwards: list[str] = []
+    pairs, chance = 0, 0.0
+    for name, members in record.sequences:
+        rows = members[record.dated[members]]
+        apart = [pair for pair in pairwise(rows.tolist()) if not _together(record, *pair)]
+        first, last = np.array(apart, dtype=int).reshape(-1, 2).T
+        step, sd = record.sign * (record.t[last] - record.t[first]), np.hypot(record.t_sd[first], record.t_sd[last])
+        turned = [lines[i] for i in last[step < 0.0].tolist()]
+        usual = (step >= 0.0) & (sd > 0.0)
+        chance += sum(math.log(0.5 * math.erfc(-d)) for d in (step[usual] / (sd[usual] * math.sqrt(2.0))).tolist())
+        pairs, reversed_at = pairs + len(apart), reversed_at + turned
+        along = _rank_correlation(np.arange(len(rows), dtype=float), record.sign * record.t[rows])
+        if len(rows) > 2 and along < -_CLEAR:
+            inside = "" if record.sequence is None else f" of {quote(str(name))}"
+            backwards.append(f"{len(turned)} of {len(apart)} neighbours{inside}")
+    if not pairs:
+        return
+    where = f" ({name_lines(sorted(reversed_at))})" if reversed_at else ""
+    reading.fact("reversals", f"{len(reversed_at)} of {pairs} neighbours are reported against the order{where}")
+    if backwards:
+        reading.warn(
+            f"the dates run against the order ({', '.join(backwards)}), which may be stated the wrong way round: check "
+            f"whether it is depth or height, whether the dates are BP or CE ({option('scale', 'BP or CE')}), "
+            f"or turn it with {option('order_direction', 'WAY')}."
+        )
+    improbable = not reversed_at and pairs >= _FEWEST_NEIGHBOURS and chance < math.log(_UNLIKELY)
+    if improbable or reading.columns.t.modelled:
+        by_chance = f"no date is reversed, which has a chance of {math.exp(chance):.1g}"
+        reading.warn(
+            "the dates look like the output of an age-depth model, or sorted "
+            f"({by_chance if improbable else 'the header says so'}); imposing the order again "
+            "would count it twice. Use the dates as measured, or fit without order (--order none)."
+        )
+
+
+def _together(record: Record, first: int, last: int) -> bool:
+    """Whether two rows of a sequence are one layer, or have no known order."""
+    tied = record.tie is not None and record.tie[first] is not None and record.tie[first] == record.tie[last]
+    return tied or (record.depth is not None and bool(record.depth[first] == record.depth[last]))

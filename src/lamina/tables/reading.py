@@ -1,4 +1,4 @@
-"""A file to what it says: each step finds one thing out and notes it."""
+"""A file to a record: each step finds one thing out and notes it."""
 
 from dataclasses import replace
 from os import PathLike
@@ -6,33 +6,41 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LaminaError
 from ..record import Record
 from ..records.ties import merge_ties
-from .aliases import MADE, Columns, assign, must_be_named
-from .bacon import from_bacon
-from .dating import Inputs, note_absent, read_inputs
-from .facts import Notes
-from .flags import limits, rows_of_site, rows_to_use
-from .grid import Grid, read_grid
-from .headers import squash
-from .layers import layers, read_ties
-from .numbers import decimal_comma, is_blank, note_codes, values
+from .columns import MADE, Reading, begin
+from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
+from .ensembles import from_bacon
+from .file import Grid, read_grid
+from .headers import Header, parse, squash
+from .layers import Between, read_ties
+from .messages import TableError, TableReading, in_lines, listing, name_lines, option, problem
+from .numbers import Array, blanks, decimal_comma, note_codes, values
 from .options import Options
-from .order import Arrangement, arrange, find_key
-from .problems import Faults, TableError, listing, name_lines, option, problem, quote
-from .reported import note_exact, note_reversals, refuse_exact_reversals
-from .scale import find_scale, sided, unit_along
-from .sequences import label_rows
+from .order import Arrangement, arrange, find_key, note_reversals, refuse_exact_reversals
+from .rows import label_rows, limits, rows_of_site, rows_to_use
 from .sigma import standard_deviations
-from .understanding import Understanding
 
 _FEWEST_ROWS = 2
+#: The name of a column that stands for an output, and is taken out again.
+_NO_OUTPUT = "(no output)"
 
 
-def read(path: str | PathLike[str], options: Options | None = None) -> Understanding:
+def read_record(path: str | PathLike[str], **options: Any) -> Record:
+    """The record in a table of measurements: text separated by commas, semicolons or tabs, or .xlsx.
+
+    Columns are found by their names, and `options` override what is found: the fields of `lamina.tables.Options`, such
+    as ``order="rows"``, ``t_sigma=2`` or ``scale="BP"``. `lamina.tables.read` also says what was understood, and why.
+
+    Rows come in the order that the record needs, which may not be that of the file. Raises TableError, with one
+    message that names file, line and column, if the table cannot be used.
+    """
+    return read(path, Options.of(**options)).record
+
+
+def read(path: str | PathLike[str], options: Options | None = None) -> TableReading:
     """Read a table of measurements and say what was understood.
 
     Text separated by commas, semicolons or tabs, and .xlsx with the extra "excel". Columns are found by their names;
@@ -40,151 +48,161 @@ def read(path: str | PathLike[str], options: Options | None = None) -> Understan
 
     Raises TableError, with one message, if the table cannot be used.
     """
-    options = options or Options()
-    return understand(from_bacon(read_grid(Path(path), options), options), options)
+    return _understand(_grid(path, options))
 
 
-def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, Understanding | TableError]:
+def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, TableReading | TableError]:
     """Read one table as several, one for each value of the column ``by``, in the order in which they first appear.
 
     With the option ``site``, only the rows of that site are split. A part that cannot be used has its error in place of
-    what was understood. Raises TableError if the table as a whole cannot be read, or a row has no value there.
+    its reading. Raises TableError if the table as a whole cannot be read, or a row has no value there.
     """
-    options = options or Options()
-    whole = from_bacon(read_grid(Path(path), options), options)
-    if options.site is not None:
-        whole = whole.keep(rows_of_site(whole, assign(whole, options), options, Notes()))
-    header = must_be_named(whole, by, option("by", "COLUMN"))
+    whole = _grid(path, options)
+    if whole.options.site is not None:
+        whole = whole.keep(rows_of_site(begin(whole)))
+    header = whole.require(by, option("by", "COLUMN"))
     rows: dict[str, list[int]] = {}
     for i, name in enumerate(whole.column(header)):
         if not name:
-            raise problem(whole.path, "this row belongs to no part", "fill the cell in", whole.lines[i], header.text)
+            raise whole.problem("this row belongs to no part", "fill the cell in", i, header)
         rows.setdefault(name, []).append(i)
-    found: dict[str, Understanding | TableError] = {}
+    found: dict[str, TableReading | TableError] = {}
     for name, members in rows.items():
         try:
-            found[name] = understand(whole.keep(members), options)
+            found[name] = _understand(whole.keep(members))
         except TableError as error:
             found[name] = error
     return found
 
 
-def understand(whole: Grid, options: Options) -> Understanding:
+def read_ages(path: str | PathLike[str], options: Options | None = None) -> TableReading:
+    """Read the dates and depths of a table, whatever else it holds, as a record of layers without values.
+
+    That is what an age-depth model needs. Raises TableError, with one message, if the table cannot be used, or has no
+    depths.
+    """
+    grid = _grid(path, replace(options or Options(), y=_NO_OUTPUT, y_sd="1"))
+    header = replace(parse(len(grid.headers), _NO_OUTPUT), role="y", word=_NO_OUTPUT)
+    others = [replace(one, role=None) if one.role == "y" else one for one in grid.headers]
+    cells = [[*row, *[""] * (len(grid.headers) - len(row)), "0"] for row in grid.cells]
+    found = _understand(replace(grid, headers=[*others, header], cells=cells))
+    if found.record.depth is None:
+        do = "add one, or name it with --order COLUMN"
+        raise problem(grid.path, "an age-depth model needs a column of depths", do)
+    n = len(found.record)
+    record = replace(found.record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), y_name="", limit=None)
+    facts = tuple(fact for fact in found.facts if not fact.what.startswith("output"))
+    return replace(found, record=record, facts=facts)
+
+
+def _grid(path: str | PathLike[str], options: Options | None) -> Grid:
+    return from_bacon(read_grid(Path(path), options or Options()))
+
+
+def _understand(grid: Grid) -> TableReading:
     """What the rows of a grid say."""
-    notes = Notes()
-    columns = assign(whole, options)
-    _note_columns(whole, columns, options, notes)
-    grid = whole.keep(rows_of_site(whole, columns, options, notes))
-    grid = grid.keep(rows_to_use(grid, columns, options, notes))
-    if len(grid.cells) < _FEWEST_ROWS:
-        raise problem(grid.path, "there is only one row to use", "give two rows or more", grid.lines[0])
-    scale, t_unit = find_scale(grid, columns.t, columns.t_errors, options, notes)
-    columns = replace(columns, t_errors=sided(columns.t_errors, scale))
-    measured, depth, arranged, between = _numbers(grid, columns, scale, options, notes)
-    if scale is None:
-        t_unit = unit_along(columns.t, t_unit, arranged, notes)
-    record = _record(grid, columns, measured, arranged, between, t_unit)
-    lines = tuple(grid.lines[i] for i in arranged.rows)
-    note_exact(record, lines, notes)
-    note_reversals(record, lines, columns.t.modelled, notes)
-    return Understanding(
+    reading = begin(grid)
+    _note_columns(reading)
+    reading = reading.keep(rows_of_site(reading))
+    reading = reading.keep(rows_to_use(reading))
+    if len(reading.cells) < _FEWEST_ROWS:
+        raise reading.problem("there is only one row to use", "give two rows or more", 0)
+    reading = with_scale(reading)
+    numeric = list(reading.columns.measured)
+    if needs_radiocarbon(reading):
+        numeric += [h for h in reading.columns.of_radiocarbon if h not in reading.columns.curve]
+    reading = replace(reading, comma=decimal_comma(reading, numeric))
+    measured = _measure(reading, numeric)
+    record = _record(reading, measured)
+    lines = tuple(reading.lines_of(measured.arranged.rows))
+    exact = sorted(line for line, is_exact in zip(lines, record.exact, strict=True) if is_exact)
+    where = f" ({name_lines(exact)})" if exact else ""
+    reading.fact("exact rows", f"{len(exact)}{where}", "an input error of 0 means exact")
+    note_reversals(reading, record, lines)
+    return TableReading(
         record=record,
         lines=lines,
-        path=whole.path,
-        sha256=whole.sha256,
-        scale=scale,
-        facts=tuple(notes.facts),
-        warnings=tuple(notes.warnings),
-        depth=None if depth is None else depth[arranged.rows],
+        path=grid.path,
+        sha256=grid.sha256,
+        scale=reading.scale,
+        facts=tuple(reading.notes.facts),
+        warnings=tuple(reading.notes.warnings),
+        depth=None if measured.depth is None else measured.depth[measured.arranged.rows],
+        cores=measured.cores,
     )
 
 
-def _note_columns(grid: Grid, columns: Columns, options: Options, notes: Notes) -> None:
-    above = f", below {len(grid.skipped)} other lines" if grid.skipped else ""
-    notes.fact(
-        "file", f"{grid.path.name}: {grid.form}, {len(grid.cells)} rows", f"header in line {grid.header_line}{above}"
-    )
-    if grid.commented:
-        notes.warn(
+def _note_columns(reading: Reading) -> None:
+    columns, options = reading.columns, reading.options
+    above = f", below {len(reading.skipped)} other lines" if reading.skipped else ""
+    what = f"{reading.path.name}: {reading.form}, {len(reading.cells)} rows"
+    reading.fact("file", what, f"header in line {reading.header_line}{above}")
+    if reading.commented:
+        reading.warn(
             "lines that begin with # are comments and left out, but below the header some have as many cells as it "
-            f"({name_lines(grid.commented)}): if these are measurements, write them without #."
+            f"({name_lines(reading.commented)}): if these are measurements, write them without #."
         )
     if columns.t.index != MADE:
-        notes.fact("input", f"the column {quote(columns.t.text)}")
+        reading.fact("input", f"the column {columns.t}")
     elif columns.t_errors:
-        notes.fact("input", f"known by its limits, {listing(h.text for h in columns.t_errors)}")
+        reading.fact("input", f"known by its limits, {listing(columns.t_errors)}")
     else:
-        notes.fact("input", f"calendar ages, calibrated from the column {quote(columns.radiocarbon[0].text)}")
-    notes.fact("output", f"the column {quote(columns.y.text)}")
-    used = {h.index for h in (columns.t, columns.y, *columns.t_errors, *columns.y_errors, *columns.depth_limits)}
-    others = [columns.depth, columns.height, columns.position, columns.core, columns.site, columns.label]
-    others += [*columns.rejects, columns.limiting, columns.tie, columns.hiatus]
-    used |= {h.index for h in others if h is not None}
-    if _needs_radiocarbon(grid, columns):
+        reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}")
+    reading.fact("output", f"the column {columns.y}")
+    others = (columns.core, columns.site, columns.label, columns.limiting, columns.tie, columns.hiatus)
+    used = {h.index for h in (*columns.measured, *columns.rejects, *others) if h is not None}
+    if needs_radiocarbon(reading):
         used |= {h.index for h in columns.of_radiocarbon}
     named = {squash(name) for name in (options.order, options.sequence) if name}
-    ignored = [h.text for h in grid.headers if h.text and h.index not in used and squash(h.text) not in named]
+    ignored = [h for h in reading.headers if h.text and h.index not in used and squash(h.text) not in named]
     if ignored:
-        notes.fact("not used", listing(ignored))
+        reading.fact("not used", listing(ignored))
 
 
-def _needs_radiocarbon(grid: Grid, columns: Columns) -> bool:
-    """Whether some row has a radiocarbon age and no calendar age."""
-    if columns.t.index == MADE or not columns.radiocarbon:
-        return bool(columns.radiocarbon)
-    pairs = zip(grid.column(columns.t), grid.column(columns.radiocarbon[0]), strict=True)
-    return any(is_blank(age) and not is_blank(raw) for age, raw in pairs)
-
-
-class Measured(NamedTuple):
-    """What was measured, by row of the grid."""
+class _Measured(NamedTuple):
+    """What was measured, by row of the grid; how to arrange the rows; and what lies between them (see `Between`)."""
 
     inputs: Inputs
-    y: NDArray[np.float64]
-    y_sd: NDArray[np.float64]
-    limit: list[str | None] | None
+    y: Array
+    y_sd: Array
+    depth: Array | None
+    arranged: Arrangement
+    between: dict[str, Any]
+    cores: int
 
 
-def _numbers(
-    grid: Grid, columns: Columns, scale: str | None, options: Options, notes: Notes
-) -> tuple[Measured, NDArray[np.float64] | None, Arrangement, dict[str, Any]]:
-    """What was measured, the depth if there is one, how to arrange the rows, and what lies between (see ``layers``)."""
-    numeric = [columns.t, *columns.t_errors, columns.y, *columns.y_errors, *columns.depth_limits]
-    numeric += [h for h in (columns.depth, columns.height, columns.position) if h is not None]
-    if _needs_radiocarbon(grid, columns):
-        numeric += [h for h in columns.of_radiocarbon if h not in columns.curve]
-    numeric = [h for h in numeric if h.index != MADE]
-    comma = decimal_comma(grid, numeric)
-    faults = Faults()
-    inputs = read_inputs(grid, columns, scale, comma, options, notes, faults)
-    empty = np.array([is_blank(cell) for cell in grid.column(columns.y)])
-    absent = empty & options.incomplete
-    y = values(grid, columns.y, comma, "output", faults, blank=absent)
-    errors = standard_deviations(grid, "y", columns.y, y, columns.y_errors, options, comma, notes, faults, empty)
-    note_absent(grid, np.isinf(inputs.t_sd), "date", notes)
-    note_absent(grid, absent, "value", notes)
-    labels = label_rows(grid, columns, options, notes)
-    key = find_key(grid, columns, comma, options, notes, faults)
+def _measure(reading: Reading, numeric: list[Header]) -> _Measured:
+    columns = reading.columns
+    inputs = read_inputs(reading)
+    empty = blanks(reading, columns.y)
+    absent = empty & reading.options.incomplete
+    y = values(reading, columns.y, "output", blank=absent)
+    y_sd = np.where(absent, np.inf, standard_deviations(reading, "y", y, absent=empty).sd)
+    for without, what in (np.isinf(inputs.t_sd), "date"), (absent, "value"):
+        if without.any():
+            reading.fact(f"without a {what}", reading.name_lines(np.flatnonzero(without)), "the cell is empty")
+    labels = label_rows(reading)
+    key = find_key(reading)
     # A depth that cannot be read is a fault only where it is the key.
     places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
-    depths = [values(grid, header, comma, "depth", Faults(), blank=True) for header in places]
-    faults.refuse(grid.path)
+    depths = [values(reading, header, "depth", blank=True, faults=False) for header in places]
+    reading.refuse()
     for header in numeric:
-        note_codes(grid, header, notes)
-    ties = read_ties(grid, columns, labels, key, notes)
-    arranged = arrange(grid, columns, labels, key, ties, inputs.t, scale, comma, options, notes)
-    between = layers(grid, columns, key, ties, arranged, inputs.t_sd[arranged.rows] == 0.0, options, notes)
-    measured = Measured(inputs, y, np.where(absent, np.inf, errors.sd), limits(grid, columns))
-    return measured, np.mean(depths, axis=0) if depths else None, arranged, between
-
-
-def _record(
-    grid: Grid, columns: Columns, measured: Measured, arranged: Arrangement, between: dict[str, Any], t_unit: str
-) -> Record:
+        note_codes(reading, header)
+    ties = read_ties(reading, labels, key)
+    arranged = arrange(reading, key, labels, ties, inputs.t)
     rows = arranged.rows
+    between = Between(reading, key, arranged, [ties[i] for i in rows], inputs.t_sd[rows] == 0.0).fields()
+    cores = 1 if labels is None else len(set(labels) - {None})
+    return _Measured(inputs, y, y_sd, np.mean(depths, axis=0) if depths else None, arranged, between, cores)
+
+
+def _record(reading: Reading, measured: _Measured) -> Record:
+    columns, arranged, rows = reading.columns, measured.arranged, measured.arranged.rows
     t, t_sd = measured.inputs.t[rows], measured.inputs.t_sd[rows]
-    dates, limit = [measured.inputs.dates[i] for i in rows], measured.limit
-    refuse_exact_reversals(grid, columns.t, arranged, t, t_sd)
+    dates, limit = [measured.inputs.dates[i] for i in rows], limits(reading)
+    refuse_exact_reversals(reading, arranged, t, t_sd)
+    label = None if columns.label is None else reading.column(columns.label)
     try:
         record = Record(
             t,
@@ -193,17 +211,39 @@ def _record(
             measured.y_sd[rows],
             order=arranged.order,
             sequence=arranged.sequence,
-            label=None if columns.label is None else [grid.cells[i][columns.label.index] for i in rows],
+            label=None if label is None else [label[i] for i in rows],
             t_name=columns.t.name,
-            t_unit=t_unit,
+            t_unit=_time_unit(reading, arranged),
             y_name=columns.y.name,
             y_unit=columns.y.unit,
             dates=dates if any(date is not None for date in dates) else None,
             limit=None if limit is None else [limit[i] for i in rows],
-            **between,
+            **measured.between,
         )
         merge_ties(record)  # says what cannot be one layer
     except LaminaError as error:
-        worded = error.worded(lambda wrong: name_lines(sorted(grid.lines[rows[i]] for i in wrong)))
-        raise problem(grid.path, worded.rstrip("."), "correct the table", rows=error.rows) from error
+        worded = in_lines(error, reading.lines_of(rows))
+        raise problem(reading.path, worded.rstrip("."), "correct the table", rows=error.rows) from error
     return record
+
+
+def _time_unit(reading: Reading, arranged: Arrangement) -> str:
+    """The unit of the input. Without a scale the order may show which way time runs: deeper is older.
+
+    What gets larger from young to old counts back from some unnamed present: "ago".
+    """
+    t = reading.columns.t
+    unit = unit_of(t, reading.scale)
+    if reading.scale is not None:
+        return unit
+    if arranged.by in ("depth", "height"):
+        older = arranged.order == "increasing"
+        why = f"t is {arranged.order} along the order, from young to old"
+        reading.fact("time", f"larger is {'older' if older else 'younger'}", why)
+        return f"{unit} ago".strip() if older else unit
+    if t.word in ("age", "ages"):
+        reading.warn(
+            f"nothing says whether larger numbers in {t} are older or younger: what rises and falls is "
+            f"reported in the direction in which they grow. Say {option('scale', 'BP or CE')}."
+        )
+    return unit

@@ -1,0 +1,302 @@
+"""Which column is what: the input, the output, their errors, what orders the rows, cores, sites and flags."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from numpy.typing import ArrayLike
+
+from .file import Grid
+from .headers import Header, any_sigma, is_radiocarbon, squash
+from .messages import Fact, Notes, TableError, listing, name_lines, option
+from .options import Options
+
+_MEANS = {
+    "t": "the input (age, year)",
+    "y": "the output (RSL, value)",
+    "depth": "the depth",
+    "height": "the height",
+    "position": "the position",
+    "core": "the core",
+    "site": "the site",
+    "limiting": "the limiting flag",
+    "tie": "the ties",
+    "hiatus": "the hiatuses",
+}
+#: The option that chooses between several columns for a role.
+_CHOSEN_BY = {"t": "t", "y": "y", "depth": "order", "height": "order", "position": "order"} | dict.fromkeys(
+    ("core", "site"), "sequence"
+)
+#: Index of an input that no column holds, because it is made of others.
+MADE = -1
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The headers that play a part. Error columns come as a list, because upper and lower are two.
+
+    The input may be MADE of others: of its limits, which are then its errors, or of radiocarbon ages. What radiocarbon
+    needs comes as lists too: whether one column is meant matters only if there are ages to calibrate.
+    """
+
+    t: Header
+    t_errors: list[Header]
+    y: Header
+    y_errors: list[Header]
+    depth: Header | None
+    depth_limits: list[Header]
+    height: Header | None
+    position: Header | None
+    core: Header | None
+    site: Header | None
+    label: Header | None
+    rejects: list[Header]
+    limiting: Header | None
+    tie: Header | None
+    hiatus: Header | None
+    radiocarbon: list[Header]
+    radiocarbon_errors: list[Header]
+    curve: list[Header]
+    delta_r: list[Header]
+    delta_r_errors: list[Header]
+
+    @property
+    def places(self) -> list[Header]:
+        """The columns that may order the rows by name, the best first."""
+        return [header for header in (self.depth, self.height, self.position) if header is not None]
+
+    @property
+    def measured(self) -> list[Header]:
+        """The columns of numbers, those of radiocarbon ages not among them."""
+        found = [self.t, *self.t_errors, self.y, *self.y_errors, *self.depth_limits, *self.places]
+        return [header for header in found if header.index != MADE]
+
+    @property
+    def of_radiocarbon(self) -> list[Header]:
+        """All that radiocarbon ages need."""
+        return [*self.radiocarbon, *self.radiocarbon_errors, *self.curve, *self.delta_r, *self.delta_r_errors]
+
+
+@dataclass(frozen=True)
+class Reading(Grid):
+    """A grid with what is known of it so far. All steps of reading share it, and add to its notes.
+
+    scale: "BP", "CE" or None. comma: whether numbers have a decimal comma.
+    """
+
+    columns: Columns
+    notes: Notes
+    scale: str | None = None
+    comma: bool = False
+
+    def fact(self, what: str, understood: str, why: str = "") -> None:
+        """Note what was understood, and why."""
+        self.notes.facts.append(Fact(what, understood, why))
+
+    def warn(self, text: str) -> None:
+        """Note what to be careful about."""
+        self.notes.warnings.append(text)
+
+    def fault(self, found: str, do: str, rows: ArrayLike, column: Header | None) -> None:
+        """Note cells that cannot be used, by row of the grid, so that one message names them all."""
+        self.notes.fault(found, do, self.lines_of(rows), None if column is None else column.text)
+
+    def refuse(self) -> None:
+        """Raise TableError if there are cells that cannot be used."""
+        self.notes.refuse(self.path)
+
+    def name_lines(self, rows: ArrayLike) -> str:
+        """The lines of some rows of the grid, in words."""
+        return name_lines(self.lines_of(rows))
+
+
+def begin(grid: Grid) -> Reading:
+    """Begin to read a grid: find its columns by their names; options come first.
+
+    Raises TableError if a column is missing or not clear.
+    """
+    return Reading(**vars(grid), columns=_assign(grid), notes=Notes())
+
+
+def _assign(grid: Grid) -> Columns:
+    options = grid.options
+    roles = ("depth", "height", "position", "core", "site", "limiting", "tie", "hiatus")
+    found = {role: _choose(grid, role) for role in roles}
+    t = _named(grid, options.t, "t")
+    raw = [h for h in grid.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
+    limits: list[Header] = []
+    if t is None:
+        t, limits = _of_age_model(grid) or _of_limits(grid) or _of_radiocarbon(raw, options) or (None, [])
+    if t is None:
+        raise _no_input(grid)
+    y = _named(grid, options.y, "y")
+    if y is None:
+        raise _no_output(grid, found["depth"])
+    if t.index == y.index:
+        raise grid.problem("the column is named as input and as output", "name two columns", column=t)
+    only_raw = t.index == MADE and not limits
+    return Columns(
+        t=t.called(options.t_name, options.t_unit),
+        t_errors=[] if only_raw else _errors(grid, t, "t", limits),
+        y=y.called(options.y_name, options.y_unit),
+        y_errors=_errors(grid, y, "y"),
+        depth_limits=[h for h in grid.headers if h.role == "depth" and h.side is not None and not h.says_error],
+        label=min(_values(grid, "label"), key=lambda h: h.rank, default=None),
+        rejects=_values(grid, "reject"),
+        radiocarbon=raw,
+        radiocarbon_errors=_radiocarbon_errors(grid, raw, options.t_sd if only_raw else None),
+        curve=_values(grid, "curve"),
+        delta_r=_values(grid, "delta r"),
+        delta_r_errors=[h for h in grid.headers if h.role == "delta r" and h.error],
+        **found,
+    )
+
+
+def _values(grid: Grid, role: str) -> list[Header]:
+    """The columns of a role that hold its values, not their errors."""
+    return [header for header in grid.headers if header.role == role and not header.error]
+
+
+def _named(grid: Grid, name: str | None, role: str) -> Header | None:
+    """The column that the user names for a role, else the one with the best name."""
+    return _choose(grid, role) if name is None else grid.require(name, option(role, "COLUMN"))
+
+
+def _choose(grid: Grid, role: str) -> Header | None:
+    """The column with the best name for a role. Columns with equally good names must hold the same."""
+    matches = _values(grid, role)
+    best = [header for header in matches if header.rank == min(h.rank for h in matches)]
+    if grid.differ(best):
+        by = _CHOSEN_BY.get(role)
+        do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
+        raise grid.header_problem(f"{len(best)} columns may hold {_MEANS[role]}: {listing(best)}", do)
+    return best[0] if best else None
+
+
+# --- errors of the input and the output ------------------------------------------------------------------------------
+
+
+def _errors(grid: Grid, centre: Header, role: str, limits: Sequence[Header] = ()) -> list[Header]:
+    """The error columns of the input or the output: those that the user names, else its `limits` if they are known,
+    else those of its name, else those next to it, else those of its role that belong to no other column.
+    """
+    by = grid.options.t_sd if role == "t" else grid.options.y_sd
+    if by is not None:
+        return [h if h.sigma is not None else replace(h, sigma=any_sigma(h.text)) for h in _by_option(grid, by, role)]
+    if limits:
+        return list(limits)
+    candidates = [h for h in grid.headers if h.error and h.role == role and not _beside_radiocarbon(grid, h)]
+    mine = [h for h in candidates if h.word == centre.word]
+    if mine:
+        return mine
+    nameless = ("error", "radiocarbon error") if is_radiocarbon(centre.text) else ("error",)
+    for header in grid.headers[centre.index + 1 :]:
+        if header.role not in nameless:
+            break
+        mine.append(header)
+    others = {h.word for h in _values(grid, role) if h.index != centre.index}
+    return mine or [h for h in candidates if h.word not in others]
+
+
+def _by_option(grid: Grid, name: str, role: str) -> list[Header]:
+    """The error column that the user names; none if it is a number."""
+    header = grid.find(name)
+    if header is None and _is_number(name):
+        return []
+    return [header or grid.require(name, option(f"{role}_sd", "COLUMN or NUMBER"))]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _beside_radiocarbon(grid: Grid, error: Header) -> bool:
+    """Whether an error column stands beside a radiocarbon age, of which it must be the error."""
+    before = [h for h in grid.headers[: error.index] if not h.error]
+    return bool(before) and before[-1].role == "radiocarbon age"
+
+
+def _radiocarbon_errors(grid: Grid, raw: list[Header], by: str | None) -> list[Header]:
+    """The columns of the laboratory errors: the one that the user names, else those of their role, else what stands
+    beside the ages.
+    """
+    if not raw:
+        return []
+    if by is not None:
+        return _by_option(grid, by, "t")
+    errors = [h for h in grid.headers if h.role == "radiocarbon error"]
+    beside = [h for h in grid.headers if h.error and h.role in ("error", "t") and _beside_radiocarbon(grid, h)]
+    return errors or beside
+
+
+# --- an input that no column holds -----------------------------------------------------------------------------------
+
+
+def _of_age_model(grid: Grid) -> tuple[Header, list[Header]] | None:
+    """The age in the output of an age-depth model such as Bacon's, whose columns are depth, min, max, median and mean,
+    and its limits. None if there is none.
+    """
+    limits = [h for h in grid.headers if squash(h.text) in ("min", "max")]
+    for word in "median", "mean":
+        for header in grid.headers:
+            if squash(header.text) == word and len(limits) == 2:
+                return replace(header, role="t", word=word, modelled=True), limits
+    return None
+
+
+def _of_limits(grid: Grid) -> tuple[Header, list[Header]] | None:
+    """An input that is known by its limits only, if these are to be read as a uniform range."""
+    limits = _pair_of_limits(grid, "t")
+    if grid.options.t_errors != "uniform" or limits is None:
+        return None
+    name = limits[0].word or "age"
+    return Header(MADE, name, role="t", word=name, scale=limits[0].scale, unit=limits[0].unit), limits
+
+
+def _of_radiocarbon(raw: list[Header], options: Options) -> tuple[Header, list[Header]] | None:
+    """An input that is known by radiocarbon ages only."""
+    if not raw:
+        return None
+    unit = "CE" if options.scale == "CE" else "cal BP"
+    return Header(MADE, "age", role="t", word="age", scale=options.scale or "BP", unit=unit), []
+
+
+def _pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
+    """The lower and the upper limit of the input or the output; None if there are no two."""
+    unnamed = "error" if role == "t" else role  # "lower" and "upper" alone are more often about ages
+    limits = [h for h in grid.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
+    low, up = ([h for h in limits if h.side == side][:1] for side in ("low", "up"))
+    return [*low, *up] if low and up else None
+
+
+def _no_input(grid: Grid) -> TableError:
+    found = f"no column holds the input (age, year); the columns are {grid.listed}"
+    return _limits_only(grid, "t") or grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
+
+
+def _no_output(grid: Grid, depth: Header | None) -> TableError:
+    others = [h for h in grid.headers if h.text and h.role is None]
+    dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
+    without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
+    rest = f"; not used so far: {listing(others)}" if others else ""
+    return _limits_only(grid, "y") or grid.header_problem(
+        f"no column holds the output (RSL, value, d18O){rest}",
+        f"{dates}name it with {option('y', 'COLUMN')}{without}",
+    )
+
+
+def _limits_only(grid: Grid, role: str) -> TableError | None:
+    """A pair of limits without the value between them: what to add. None if there is no such pair."""
+    limits = _pair_of_limits(grid, role)
+    if limits is None:
+        return None
+    uniform = f"; or say {option('t_errors', 'uniform')} to read them as a uniform range" if role == "t" else ""
+    what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
+    return grid.header_problem(
+        f"{listing(limits)} seem to be limits of the {what}, and no column holds the {what} itself",
+        f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
+        f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}{uniform}",
+    )

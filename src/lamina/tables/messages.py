@@ -1,0 +1,168 @@
+"""What a table says and what is wrong with it, in words: FILE, line N, column "X": what was found; what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import LaminaError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..record import Record
+
+_SHOWN = 40
+_LISTED = 12
+_FAULTS = 10
+
+
+class TableError(LaminaError):
+    """A table cannot be read as a record. The message names file, line and column, and says what to do."""
+
+
+class Fact(NamedTuple):
+    """One thing understood: what it is about, what was understood, and why."""
+
+    what: str
+    understood: str
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class TableReading:
+    """The record in a table, where its rows come from, and why the table was read so.
+
+    record: the measurements, rows in the order that the record needs (each sequence from young to old, if depth or
+        height orders it).
+    lines: the line in the file of each row of the record; sorting by it gives back the order of the file.
+    scale: "BP", "CE" or None.
+    depth: the depth (or height) of each row of the record, NaN where it is empty; None without such a column.
+    facts: what was understood, and why. warnings: what to be careful about.
+    cores: how many cores or sites the rows belong to, whether or not their order is used.
+    """
+
+    record: Record
+    lines: tuple[int, ...]
+    path: Path
+    sha256: str
+    scale: str | None
+    facts: tuple[Fact, ...]
+    warnings: tuple[str, ...]
+    depth: NDArray[np.float64] | None = None
+    cores: int = 1
+
+    @contextmanager
+    def naming_lines(self) -> Iterator[None]:
+        """Errors about rows of the record, raised inside, name the file and its lines instead."""
+        try:
+            yield
+        except LaminaError as error:
+            worded = in_lines(error, self.lines)
+            if worded == str(error):
+                raise
+            raise type(error)(f"{self.path.name}: {worded}", error.rows) from error
+
+    def describe(self) -> str:
+        """The facts and warnings as plain text, one a line."""
+        width = max(len(fact.what) for fact in self.facts)
+        lines = [
+            f"{fact.what:<{width}}  {fact.understood}" + (f" ({fact.why})" if fact.why else "") for fact in self.facts
+        ]
+        return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
+
+
+def problem(
+    path: Path,
+    found: str,
+    do: str,
+    line: int | Sequence[int] | None = None,
+    column: str | None = None,
+    rows: Iterable[int] = (),
+) -> TableError:
+    """The error to raise. `line` and `column` are left out of the message where they make no sense.
+
+    rows: those of a record that `found` calls "{rows}".
+    """
+    where = path.name or str(path)
+    if line is not None:
+        where += f", {_place([line] if isinstance(line, int) else line, column)}"
+    elif column is not None:
+        where += f", column {quote(column)}"
+    return TableError(f"{where}: {found}; {do}.", rows)
+
+
+def _place(lines: Sequence[int], column: str | None) -> str:
+    return name_lines(lines) + ("" if column is None else f", column {quote(column)}")
+
+
+@dataclass
+class Notes:
+    """Facts, warnings and faults (cells that cannot be used), collected while a table is read."""
+
+    facts: list[Fact] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    faults: dict[tuple[str | None, str, str], list[int]] = field(default_factory=dict)
+
+    def fault(self, found: str, do: str, lines: Iterable[int], column: str | None = None) -> None:
+        """Note what was found in these lines, and what to do. What is alike becomes one fault."""
+        self.faults.setdefault((column, found, do), []).extend(lines)
+
+    def refuse(self, path: Path) -> None:
+        """Raise TableError if there are faults: the first ten, by line, and how many more there are."""
+        faults = sorted(self.faults.items(), key=lambda fault: min(fault[1]))
+        if not faults:
+            return
+        if len(faults) == 1:
+            (column, found, do), lines = faults[0]
+            raise problem(path, found, do, lines, column)
+        worded = [f"  {_place(lines, column)}: {found}; {do}" for (column, found, do), lines in faults[:_FAULTS]]
+        if len(faults) > _FAULTS:
+            worded.append(f"  and {len(faults) - _FAULTS} more")
+        raise TableError("\n".join([f"{path.name or path}: {len(faults)} things to correct:", *worded]) + ".")
+
+
+def name_lines(lines: Sequence[int]) -> str:
+    """Line numbers in words: "line 7", "lines 7, 8 and 12", "lines 7, 8, 9, ... (40 in all)"."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    texts = [str(number) for number in lines]
+    if len(texts) <= _LISTED:
+        return f"lines {', '.join(texts[:-1])} and {texts[-1]}"
+    return f"lines {', '.join(texts[:3])}, ... ({len(texts)} in all)"
+
+
+def in_lines(error: LaminaError, lines: Sequence[int]) -> str:
+    """The message of an error about rows of a record, with the lines of the table instead."""
+    return error.worded(lambda rows: name_lines(sorted(lines[row] for row in rows)))
+
+
+def quote(text: str) -> str:
+    """Text of the table in double quotes: shortened, on one line, without control characters."""
+    clean = "".join(c if c.isprintable() else " " for c in text.strip())
+    return f'"{clean if len(clean) <= _SHOWN else clean[:_SHOWN] + "…"}"'
+
+
+def listing(texts: Iterable[object]) -> str:
+    """Texts of the table, or headers, in quotes, with commas, the first dozen of them."""
+    quoted = [quote(text) if isinstance(text, str) else str(text) for text in texts]
+    return ", ".join(quoted[:_LISTED]) + (f" and {len(quoted) - _LISTED} more" if len(quoted) > _LISTED else "")
+
+
+def option(name: str, value: str) -> str:
+    """How to give an option, on the command line and in Python."""
+    return f"{flag(name)} {value} ({name}= in Python)"
+
+
+def set_by(name: str) -> str:
+    """Why something was read as it was: the user has chosen it."""
+    return f"set by {flag(name)}"
+
+
+def flag(name: str) -> str:
+    """The name of an option on the command line."""
+    return f"--{name.replace('_', '-')}"

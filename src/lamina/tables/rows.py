@@ -1,0 +1,162 @@
+"""Rows that the table itself marks (rejected and limiting dates, flags), and the core or site of each row."""
+
+from .columns import Reading
+from .headers import Header
+from .messages import listing, option, quote, set_by
+
+_YES = {
+    *("yes", "y", "true", "t", "1", "x"),
+    *("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discarded", "outlier"),
+}
+_NO = {"", "no", "n", "false", "f", "0", "keep", "kept", "accept", "accepted", "ok", "use", "used", "na", "nan", "-"}
+_INDEX = {
+    *("", "0", "no", "n", "none", "false", "na"),
+    *("slip", "index", "index point", "sea level index point", "sea-level index point"),
+}
+_LIMITING = {"1", "-1", "2", "yes", "y", "true", "x", "marine", "terrestrial", "freshwater"}
+#: Words for what lies below the water, where the curve is above it, and for what lies above.
+_SIDES = {"marine": "above", "terrestrial": "below", "freshwater": "below", "fresh water": "below"}
+
+
+def rows_of_site(reading: Reading) -> list[int]:
+    """The rows of the site or core that the user has chosen; all rows without one. Raises TableError."""
+    columns, site, everything = reading.columns, reading.options.site, list(range(len(reading.cells)))
+    if site is None:
+        return everything
+    headers = _by_option(reading) or [header for header in (columns.site, columns.core) if header is not None]
+    if not headers:
+        raise reading.problem("no column names sites or cores", f"name it with {option('sequence', 'COLUMN')}")
+    wanted = site.strip().casefold()
+    for header in headers:
+        rows = [i for i, cell in enumerate(reading.column(header)) if cell.casefold() == wanted]
+        if rows:
+            reading.fact("site", f"{len(rows)} of {len(everything)} rows, those of {quote(site)}", set_by("site"))
+            return rows
+    names = listing(dict.fromkeys(name for name in reading.column(headers[0]) if name))
+    raise reading.problem(f"there is no {quote(site)}, but {names}", "correct the site", column=headers[0])
+
+
+def _by_option(reading: Reading) -> list[Header]:
+    """The column of cores that the user names; [] without one."""
+    name = reading.options.sequence
+    if name is None or name.lower() == "none":
+        return []
+    return [reading.require(name, option("sequence", "COLUMN"))]
+
+
+def label_rows(reading: Reading) -> list[str | None] | None:
+    """The sequence of each row, None for a row that has none; None for all if no column names any."""
+    columns = reading.columns
+    headers = _by_option(reading)
+    if reading.options.sequence is not None and not headers:
+        reading.fact("sequences", "one, with all rows", set_by("sequence"))
+        return None
+    if not headers:
+        headers = [h for h in (columns.site, columns.core) if h is not None and any(reading.column(h))]
+        headers = [h for h in headers if len(set(reading.column(h))) > 1] or headers[-1:]
+    if not headers:
+        reading.fact("sequences", "one, with all rows", "no column names cores or sites")
+        return None
+    rows = zip(*(reading.column(header) for header in headers), strict=True)
+    labels = [" / ".join(parts) if all(parts) else None for parts in rows]
+    names = list(dict.fromkeys(filter(None, labels)))
+    reading.fact("sequences", f"{len(names)}: {listing(names)}", f"the column {' and '.join(map(str, headers))}")
+    if columns.site in headers and len(names) > 1:
+        reading.warn(
+            f"{len(names)} sites share one curve, each with an order of its own. To fit one site, say "
+            f"{option('site', 'NAME')}."
+        )
+    return labels
+
+
+def rows_to_use(reading: Reading) -> list[int]:
+    """The rows that no flag leaves out. Raises TableError for a flag that is not clear, or if none is left."""
+    columns, rows = reading.columns, list(range(len(reading.cells)))
+    rejected: set[int] = set()
+    for header in columns.rejects:
+        marked = [i for i, is_set in enumerate(flagged(reading, header)) if is_set]
+        lines = f" ({reading.name_lines(marked)})" if marked else ""
+        reading.fact("rejected", f"{len(marked)} rows left out{lines}", f"the column {header}")
+        rejected |= set(marked)
+    rows = [i for i in rows if i not in rejected]
+    if columns.limiting is not None and _is_about_limiting(reading, columns.limiting):
+        limiting = [i for i in rows if _is_limiting(reading, columns.limiting, i)]
+        drop = reading.options.limiting == "drop"
+        dropped = {i for i in limiting if drop or _side(reading, columns.limiting, i) is None}
+        _note_limiting(reading, columns.limiting, [i for i in limiting if i not in dropped], sorted(dropped))
+        rows = [i for i in rows if i not in dropped]
+    reading.refuse()
+    if not rows:
+        raise reading.problem("every row is marked as rejected or limiting", "check the flags")
+    return rows
+
+
+def flagged(reading: Reading, header: Header) -> list[bool]:
+    """Whether each row has a yes in a column of flags. Cells that are neither yes nor no become faults."""
+    flags = [cell.casefold() for cell in reading.column(header)]
+    for i, flag in enumerate(flags):
+        if flag not in _YES and flag not in _NO:
+            _note_unclear(reading, header, i)
+    return [flag in _YES for flag in flags]
+
+
+def limits(reading: Reading) -> list[str | None] | None:
+    """On which side of each row's value the curve lies, "above" or "below", None where it is measured. None for none.
+
+    The reading holds the rows to use only.
+    """
+    header = reading.columns.limiting
+    if header is None or not _is_about_limiting(reading, header):
+        return None
+    sides = [_side(reading, header, i) for i in range(len(reading.cells))]
+    return sides if any(sides) else None
+
+
+def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: list[int]) -> None:
+    why = f"the column {header}"
+    sides = {side: [i for i in used if _side(reading, header, i) == side] for side in ("above", "below")}
+    bounds = "; ".join(f"the curve is {side} {reading.name_lines(rows)}" for side, rows in sides.items() if rows)
+    if bounds:
+        reading.fact("limits", bounds, f"{why}; leave them out with {option('limiting', 'drop')}")
+    if not dropped:
+        return
+    by_option = reading.options.limiting == "drop"
+    reading.fact("limiting", f"{len(dropped)} rows left out", why + (f", {set_by('limiting')}" if by_option else ""))
+    if not by_option:
+        reading.warn(
+            "limiting dates bound the sea level from one side only; those that do not say which are left out "
+            f"({reading.name_lines(dropped)}). Write marine or terrestrial to use them."
+        )
+
+
+def _side(reading: Reading, header: Header, row: int) -> str | None:
+    """ "above" or "below" if a cell says on which side of its value the curve lies."""
+    flag = reading.cells[row][header.index].casefold()
+    if flag in _INDEX:
+        return None
+    found = {side for word, side in _SIDES.items() if word in flag}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_limiting(reading: Reading, header: Header, row: int) -> bool:
+    flag = reading.cells[row][header.index].casefold()
+    limiting = flag in _LIMITING or "limiting" in flag
+    if not limiting and flag not in _INDEX:
+        _note_unclear(reading, header, row)
+    return limiting
+
+
+def _is_about_limiting(reading: Reading, header: Header) -> bool:
+    """A column called "type" may be about anything; it counts if each of its cells is one of our words."""
+    if header.rank == 0:
+        return True
+    flags = {flag.casefold() for flag in reading.column(header)}
+    if flags & {"0", "1", "-1"}:
+        return "0" in flags and flags <= {"0", "1", "-1", ""}
+    known = {flag for flag in flags if flag in _INDEX | _LIMITING or "limiting" in flag}
+    return flags == known and flags != {""}
+
+
+def _note_unclear(reading: Reading, header: Header, row: int) -> None:
+    found = f"found {quote(reading.cells[row][header.index])} as a flag"
+    reading.fault(found, "write yes or no", row, header)
