@@ -159,13 +159,13 @@ def anchor(name: str) -> str:
 
 
 def contents(owner: Any) -> Iterator[tuple[str, Any]]:
-    """The public members of a module or a class, in the order of the source."""
+    """The public members of a module or a class, in the order of __all__ or of the source."""
     listed = getattr(owner, "__all__", None)
     members = vars(owner) if listed is None else {name: getattr(owner, name) for name in listed}
     for name, value in members.items():
         plain = getattr(value, "py_func", value)  # of a compiled function
         if listed is not None:
-            wanted = getattr(plain, "__name__", name) in (name, None) or plain.__name__ not in listed  # no second name
+            wanted = getattr(plain, "__name__", name) == name or plain.__name__ not in listed  # no second name
         elif isinstance(owner, ModuleType):
             wanted = not name.startswith("_") and getattr(plain, "__module__", "") == owner.__name__
         else:

@@ -192,6 +192,12 @@ def test_every_command_has_a_section_and_a_row():
     assert f"\n{counted} commands. " in text
 
 
+def options_in(section):
+    """The options in the first column of the tables of a section."""
+    cells = re.findall(r"<td>(<code>--.*?)</td>", section)
+    return {option for cell in cells for option in re.findall(r"--[a-z][a-z-]+", cell)}
+
+
 @pytest.mark.parametrize("words", commands())
 def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
@@ -200,11 +206,11 @@ def test_every_option_that_help_shows_is_on_the_page(site, words, monkeypatch):
     page = (site / "commands.html").read_text(encoding="utf-8")
     anchor = f"lamina-{words.replace(' ', '-')}"
     section = re.search(rf'id="{anchor}".*?(?=<h[23] id="lamina|<h2 id="exit|$)', page, re.DOTALL)[0]
-    found = set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", section))
+    found = options_in(section)
     pointer = re.search(r"<td>How to read the table: the options of <a[^>]*>.*?</a>(.*?)</td>", section)
     if pointer:  # the options of check, except those that it names
         check = re.search(r'id="lamina-check".*?(?=<h2)', page, re.DOTALL)[0]
-        found |= set(re.findall(r"<td><code>(--[a-z][a-z-]+)</code>", check))
+        found |= options_in(check)
         found -= set(re.findall(r"--[a-z][a-z-]+", pointer[1]))
     assert expected == found
 
