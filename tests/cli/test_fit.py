@@ -505,7 +505,7 @@ def test_ages_of_another_model_take_the_place_of_the_order(tmp_path):
     assert np.ptp(posterior.tau - posterior.tau[:, :1], axis=0).max() < 1e-6  # all members differ by a shift only
     assert posterior.inputs()["mean"][3] - posterior.inputs()["mean"][1] == pytest.approx(345.0)
     assert (
-        "whose prior was given by the 200 members of the ensemble that another age model had found"
+        "whose prior was given by the 200 members of an ensemble from another age model"
         in (out / "report.html").read_text()
     )
 

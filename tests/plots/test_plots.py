@@ -17,8 +17,8 @@ from lamina import plots
 from lamina.methods.draws import Draws
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
+from lamina.posterior.boxes import boxes, evenly, groups, input_shifts, thinning, time_range
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.shown import boxes, evenly, groups, input_shifts, thinning, time_range
 from lamina.posterior.times import default_times
 from lamina.report import figures
 from lamina.report.content import compute
@@ -91,7 +91,7 @@ def test_values_are_drawn_less_the_offset_of_their_core():
     offset = found.offsets().set_index("sequence")["mean"]
     np.testing.assert_allclose(boxes(found).y, record.y - offset[list("ab") * 5].to_numpy())
     labels = [one.get_label() for one in plots.curve(found).collections]
-    assert "a (± 2 sd, less its offset)" in labels
+    assert "a (± 2 sd, minus its offset)" in labels
 
 
 def test_rates_are_drawn_in_the_units_of_the_label(ax):
@@ -208,8 +208,8 @@ def test_long_records_are_thinned_and_the_figure_says_so():
     assert isinstance(drawn_boxes, PolyCollection)
     assert len(drawn_boxes.get_paths()) == plots.MOST_BOXES
     notes = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert "2,000 of 50,000 rows drawn, evenly taken" in notes
-    assert "400 of 50,000 rows drawn, evenly taken" in notes
+    assert "2,000 of 50,000 rows drawn, evenly spaced" in notes
+    assert "400 of 50,000 rows drawn, evenly spaced" in notes
 
 
 def test_thinning_is_even_and_keeps_the_ends():
@@ -258,7 +258,7 @@ def test_compared_fits_are_drawn_in_one_figure():
     for name, curve in curves.items():
         (mean,) = [line for line in top.lines if line.get_label() == name]
         np.testing.assert_array_equal(mean.get_ydata(), curve["mean"])
-    assert below.get_title() == "gp less mcmc"
+    assert below.get_title() == "gp minus mcmc"
     found = [line.get_ydata() for line in below.lines if len(line.get_ydata()) == len(at)]
     for line, column in zip(found, ("q2.5", "q97.5", "mean"), strict=True):
         np.testing.assert_array_equal(line, curves["gp"][column] - curves["mcmc"]["mean"])
@@ -272,9 +272,9 @@ def test_compared_fits_differ_in_colour_and_in_style():
     lines = [line for line in top.lines if line.get_label() in names]
     assert len({line.get_color() for line in lines}) == len(names)
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(names)
-    assert [panel.get_title() for panel in panels] == [f"{name} less mcmc" for name in ("gp", "nigp", "npv", "nuts")]
+    assert [panel.get_title() for panel in panels] == [f"{name} minus mcmc" for name in ("gp", "nigp", "npv", "nuts")]
     without = plots.compare({name: fits.posterior(name) for name in ("nigp", "gp")})
-    assert [panel.get_title() for panel in without.axes[1:]] == ["nigp less gp"]
+    assert [panel.get_title() for panel in without.axes[1:]] == ["nigp minus gp"]
 
 
 def test_importing_plots_imports_and_changes_nothing_of_matplotlib():

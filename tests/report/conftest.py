@@ -24,9 +24,10 @@ def evil():
 
 
 @pytest.fixture(scope="session")
-def understanding():
-    """What was understood of a table with markup in it."""
+def reading(evil):
+    """How a table with markup in it was read."""
     return SimpleNamespace(
+        record=evil.record,
         facts=[("input", f"the column {EVIL}", "its name"), ("order", "by depth", f"{EVIL}")],
         warnings=[f"look at {EVIL}"],
         lines=list(range(12, 22)),
@@ -34,9 +35,12 @@ def understanding():
 
 
 @pytest.fixture(scope="session")
-def evil_page(evil, understanding):
+def evil_run(reading):
+    """How that fit was made."""
+    return report.Run(f"lamina fit {EVIL}.csv", 1, f"{EVIL}.csv", reading, version="0.0.0<test>")
+
+
+@pytest.fixture(scope="session")
+def evil_page(evil, evil_run):
     """The report of that fit."""
-    return report.html(
-        evil, understanding=understanding, intervals=[(0.0, 3.0), (3.0, 9.0)], at=[1.0, 2.0], seed=1,
-        command=f"lamina fit {EVIL}.csv", table_name=f"{EVIL}.csv", version="0.0.0<test>",
-    )  # fmt: skip
+    return report.html(evil, intervals=[(0.0, 3.0), (3.0, 9.0)], at=[1.0, 2.0], run=evil_run)

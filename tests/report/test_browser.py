@@ -3,6 +3,7 @@
 import fits
 import pytest
 from browser import chromium
+from cores import age_model, core
 from texts import EVIL
 
 from lamina import report
@@ -182,3 +183,23 @@ def test_reports_of_other_methods_draw_as_well(tab, tmp_path, method):
     inputs, parameters = (0, 2) if method == "gp" else (1, 3)
     assert len(drawn) == 4 + inputs + parameters  # curve, rate, residuals and the check are always there
     assert min(drawn) > 0
+
+
+def test_reports_that_share_plotly_draw_from_disk(tab, tmp_path):
+    for name in "north", "south":
+        (tmp_path / name).mkdir()
+        report.write(tmp_path / name / "report.html", age_model(core()), plotly=f"../{report.PLOTLY}")
+        assert (tmp_path / name / "report.html").stat().st_size < 500_000
+    report.write_plotly(tmp_path)
+    tab.open(tmp_path / "south" / "report.html")
+    assert tab.ask("document.documentElement.dataset.drawn") == "3"
+    assert tab.ask("document.querySelectorAll('#figure-age-depth .scatterlayer path').length") > 0
+
+
+def test_an_age_depth_report_draws(tab, tmp_path):
+    path = tmp_path / "report.html"
+    report.write(path, age_model(core()))
+    tab.open(path, width=390)
+    assert tab.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert EVIL in tab.ask("document.querySelector('#dates ~ .scroll').textContent")
+    assert tab.ask("document.querySelectorAll('main script').length") == 0

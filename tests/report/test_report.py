@@ -3,12 +3,13 @@
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import fits
 import numpy as np
 import pandas as pd
 import pytest
+from pages import Outline, figures_of, trace
 from texts import EVIL
 
 import lamina
@@ -24,50 +25,9 @@ from lamina.support import numbers
 ORDER = ["rate", "inputs", "check", "parameters", "intervals", "trust", "table", "methods", "again"]
 
 
-class Outline(HTMLParser):
-    """The tags of a page, its text, and the ids of its headings and figures, without what is in scripts."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags, self.ids, self.figures, self.said = [], [], [], []
-        self._inside = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        given = dict(attrs)
-        self._inside = tag
-        if tag == "h2":
-            self.ids.append(given["id"])
-        if "plot" in (given.get("class") or "").split():
-            self.figures.append(given)
-
-    def handle_endtag(self, tag):
-        self._inside = ""
-
-    def handle_data(self, data):
-        if self._inside not in ("script", "style"):
-            self.said.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self.said).split())
-
-
-def figures_of(page: str) -> dict[str, dict]:
-    """The figures in a page, by id."""
-    (data,) = re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page, flags=re.DOTALL)
-    return {one["id"]: one for one in json.loads(data)}
-
-
-def trace(figure: dict, name: str) -> dict:
-    (found,) = [one for one in figure["data"] if one.get("name") == name]
-    return found
-
-
 @pytest.fixture(scope="module")
 def page():
-    return report.html(fits.posterior("mcmc"), intervals=[(0.0, 3.0), (3.0, 9.0)], seed=1)
+    return report.html(fits.posterior("mcmc"), intervals=[(0.0, 3.0), (3.0, 9.0)], run=report.Run(seed=1))
 
 
 def test_the_answer_and_the_curve_come_first_and_detail_in_order(page):
@@ -93,7 +53,7 @@ def test_the_drawn_bands_are_those_of_the_posterior():
     posterior = fits.posterior("mcmc")
     at = np.linspace(0.0, 9.0, 20)
     table = posterior.curve(at)
-    figure = figures_of(report.html(posterior, curve_table=table))["figure-curve"]
+    figure = figures_of(report.html(posterior, tables=report.Tables(curve=table)))["figure-curve"]
     np.testing.assert_allclose(trace(figure, "mean")["y"], table["mean"], atol=1e-3)
     wide = trace(figure, "95 %")
     np.testing.assert_allclose(wide["y"][:20], table["q97.5"], atol=1e-3)
@@ -154,7 +114,7 @@ def test_ages_before_present_run_to_the_right_and_rates_forward(evil, evil_page)
         assert left > right
     at = np.linspace(0.0, 9.0, 20)
     rate = evil.rate(at)
-    turned = figures_of(report.html(evil, curve_table=evil.curve(at), rate_table=rate))["figure-rate"]
+    turned = figures_of(report.html(evil, tables=report.Tables(curve=evil.curve(at), rate=rate)))["figure-rate"]
     np.testing.assert_allclose(trace(turned, "mean")["y"], -rate["mean"], atol=1e-3)
     upper = trace(turned, "95 %")["y"][:20]
     np.testing.assert_allclose(upper, -rate["q2.5"], atol=1e-3)
@@ -164,8 +124,7 @@ def test_ages_before_present_run_to_the_right_and_rates_forward(evil, evil_page)
 @pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 def test_every_method_has_a_report_and_cites_its_sources(method):
     posterior = fits.posterior(method)
-    content = compute(posterior)
-    text = " ".join(methods.paragraph(content, "1.2.3", 7))
+    text = " ".join(methods.paragraph(posterior, report.Run(seed=7, version="1.2.3")))
     sources = {
         "mcmc": ["Tran", "Rasmussen & Williams", "Vehtari"],
         "nuts": ["Tran", "Rasmussen & Williams", "Vehtari", "Hoffman"],
@@ -174,11 +133,11 @@ def test_every_method_has_a_report_and_cites_its_sources(method):
         "nigp": ["McHutchon", "Rasmussen & Williams"],
         "gp": ["Rasmussen & Williams"],
     }[method]
-    cited = " ".join(methods.references(content))
+    cited = " ".join(methods.references(posterior))
     for source in sources:
         assert source in text
         assert source.split(" ")[0] in cited
-    assert len(methods.references(content)) == len(sources)
+    assert len(methods.references(posterior)) == len(sources)
     assert "Matérn kernel of order 3/2" in text
     assert "10 measurements" in text
     assert "lamina 1.2.3 (seed 7)" in text
@@ -198,14 +157,14 @@ def test_every_method_has_a_report_and_cites_its_sources(method):
             {"kernel": lamina.Matern32() + lamina.Constant() + lamina.Linear(mean=0.25, sd=0.05)},
             "an unknown linear trend (normal prior, 0.250 ± 0.050, integrated out)",
         ),
-        ({"fixed": {"length": 2.5}}, "Kept fixed: length scale 2.50"),
+        ({"fixed": {"length": 2.5}}, "Fixed parameters: length scale 2.50"),
         ({"priors": {"length": (3.0, 2.0)}}, "length scale: median 3.00, 68 % from 1.50 to 6.00"),
         ({"estimate": "y_scale"}, "errors of the outputs were taken as known up to a common factor"),
     ],
 )
 def test_the_methods_paragraph_follows_the_model(options, said):
     posterior = fits.quietly(fits.record(), "mcmc", seed=1, draws=40, warmup=20, max_sweeps=20, **options)
-    assert said in " ".join(methods.paragraph(compute(posterior), "1", None))
+    assert said in " ".join(methods.paragraph(posterior, report.Run()))
 
 
 def test_a_fit_that_cannot_be_used_has_a_banner():
@@ -226,7 +185,7 @@ def test_a_curve_without_a_rate_says_so():
 
 def test_with_nothing_to_learn_there_are_no_parameters():
     posterior = lamina.fit(fits.record(), "gp", fixed={"length": 2.0, "sd": 1.0})
-    assert "there was none to learn" in report.html(posterior)
+    assert "so none was learnt" in report.html(posterior)
 
 
 def test_exact_inputs_do_not_move():
@@ -234,16 +193,16 @@ def test_exact_inputs_do_not_move():
     assert "All inputs are exact." in text
 
 
-def test_conflicts_are_named_with_their_lines(understanding):
+def test_conflicts_are_named_with_their_lines():
     given = fits.record(t_sd=0.2, true=0.25 * np.arange(12.0))
     t = given.t.copy()
     t[6] += 1.6
     record = lamina.Record(t=t, t_sd=0.2, y=given.y, y_sd=0.1, label=[f"Beta-{k}" for k in range(12)])
     posterior = fits.quietly(record, seed=1, **fits.OPTIONS["mcmc"])
-    understanding.lines = list(range(2, 14))
-    sentence, lines = answer.conflicts(compute(posterior, understanding))
-    assert sentence.startswith("1 date in conflict with the order or the curve (moved by more than 3")
-    assert lines[0].startswith("line 8, Beta-6: dated")
+    reading = SimpleNamespace(record=record, lines=list(range(2, 14)), facts=[], warnings=[])
+    text = Outline(report.html(posterior, run=report.Run(reading=reading))).text
+    assert "1 date in conflict with the order or the curve (moved by more than 3" in text
+    assert "line 8, Beta-6: dated" in text
 
 
 def test_what_rose_rose_and_what_fell_fell():
@@ -265,9 +224,9 @@ def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small
     n = 200
     even = (np.arange(n) + 0.5) / n
 
-    def said(foretold):
-        table = pd.DataFrame({"loo_pit": foretold, "scaled": np.zeros(len(foretold))})
-        return " ".join(answer.check(type("Only", (), {"residuals": table, "values": len(table)})()))
+    def said(pit):
+        table = pd.DataFrame({"loo_pit": pit, "scaled": np.zeros(len(pit))})
+        return " ".join(answer.check(SimpleNamespace(residuals=table, values=len(table))))
 
     assert "agrees with the reported errors" in said(even)
     assert "scatter less" in said(0.5 + 0.2 * (even - 0.5))
@@ -276,9 +235,9 @@ def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small
 
 
 def test_long_tables_are_cut_and_say_so(monkeypatch):
-    from lamina.report import content, sections
+    from lamina.report import common, content
 
-    monkeypatch.setattr(sections, "MOST_LINES", 4)
+    monkeypatch.setattr(common, "MOST_LINES", 4)
     monkeypatch.setattr(content, "MOST_ROWS", 5)
     page = report.html(fits.posterior("mcmc"), at=np.linspace(0.0, 9.0, 7))
     text = Outline(page).text
@@ -300,15 +259,15 @@ def test_a_table_at_hand_and_a_seed_give_the_same_page():
     posterior, at = fits.posterior("mcmc"), [1.0, 2.0]
     times = default_times(posterior)
     curve, rate = posterior.curve_and_rate(times)
-    at_hand = {"curve_table": curve, "rate_table": rate}
-    at_hand["at_tables"] = dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True))
-    assert report.html(posterior, at=at, seed=3, **at_hand) == report.html(posterior, at=at, seed=3)
+    known = report.Tables(curve, rate, at=dict(zip(("curve", "rate"), posterior.curve_and_rate(at), strict=True)))
+    run = report.Run(seed=3)
+    assert report.html(posterior, at=at, run=run, tables=known) == report.html(posterior, at=at, run=run)
 
 
 def test_tables_at_hand_are_shown_and_not_computed_again():
     posterior, at = fits.posterior("gp"), [1.0, 2.0]
     curve, rate = posterior.curve_and_rate(at)
-    shown = compute(posterior, at=at, at_tables={"curve": curve + 1.0, "rate": rate + 2.0}).asked
+    shown = compute(posterior, at=at, tables=report.Tables(at={"curve": curve + 1.0, "rate": rate + 2.0})).at
     np.testing.assert_allclose(shown["mean"], curve["mean"] + 1.0)
     np.testing.assert_allclose(shown["rate_high"], rate["q97.5"] + 2.0)
 
@@ -356,7 +315,7 @@ def test_parts_trend_and_events_are_told_where_there_are_any():
     facts = {"method": "gp", "seconds": 0.0, "objective": 0.0, "converged": True, "interrupted": False}
     posterior = Posterior(posterior.problem, replace(posterior.draws, diagnostics=facts))
     table = lamina.functionals.events(posterior, levels=[3.0, 99.0], rates=[0.1], with_extremes=True, draws=50)
-    page = report.html(posterior, events=table)
+    page = report.html(posterior, tables=report.Tables(events=table))
     outline, figures = Outline(page), figures_of(page)
     assert outline.ids == ["rate", "parts", *ORDER[1:5], "events", *ORDER[5:]]
     names = {one["name"] for one in figures["figure-parts"]["data"] if "name" in one}
@@ -373,9 +332,9 @@ def test_parts_trend_and_events_are_told_where_there_are_any():
 
 def test_sentences_begin_with_a_capital_and_effective_draws_are_whole():
     posterior = fits.posterior("mcmc")
-    content = compute(lamina.fit(replace(posterior.record, y_name="value"), method="gp"))
-    assert methods.paragraph(content, "1", 0)[0].startswith("Value was modelled as")
-    assert answer.answer(content)[0].startswith("Value ")
+    named = lamina.fit(replace(posterior.record, y_name="value"), method="gp")
+    assert methods.paragraph(named, report.Run())[0].startswith("Value was modelled as")
+    assert answer.answer(compute(named))[0].startswith("Value ")
     assert re.search(r"fewest effective draws \d+,", posterior.summary())
     (cells,) = re.findall(r"<td[^>]*>length</td>(.*?)</tr>", report.html(posterior), re.DOTALL)
     assert re.findall(r"<td[^>]*>([^<]*)</td>", cells)[-1].isdigit()

@@ -17,6 +17,7 @@ from ..model.model import Model
 from ..model.problem import Problem
 from ..model.rows import Rows
 from .draws import Draws
+from .words import Words
 
 Array = np.ndarray
 
@@ -37,11 +38,12 @@ LEAST_GAPS = Lack(lambda rows: rows.least > 0.0, "has no least gaps")
 
 @dataclass(frozen=True)
 class Method:
-    """A method: how it is run, what it infers and uses, and what it cannot do."""
+    """A method: how it is run and worded, what it infers and uses, and what it cannot do."""
 
     name: str
     run: Callable[..., Draws]  #: (problem, seed, ...options) -> Draws
     title: str  #: in a few words
+    words: Words  #: how the report words it, and what it cites
     infers_inputs: bool  #: or takes them as measured
     uses_order: bool  #: has a prior of the gaps; learns, if asked, the scale of the errors
     has_memory: bool = False  #: between gaps

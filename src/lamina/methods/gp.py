@@ -13,6 +13,7 @@ from ..model.problem import Problem
 from . import UNDATED, Method
 from .draws import Draws
 from .maximise import maximise, several_starts
+from .words import Words, best_parameters, summit_evidence
 
 
 def run(problem: Problem, seed: int = 0, starts: int = 5) -> Draws:
@@ -35,6 +36,13 @@ METHOD = Method(
     name="gp",
     run=run,
     title="Gaussian-process regression on the measured inputs",
+    words=Words(
+        inputs=lambda facts: "Errors of the inputs were ignored, and so was their known order.",
+        inference=best_parameters,
+        evidence=summit_evidence,
+        remedy="Run it again with more starts, or give priors for the parameters.",
+        citations=lambda facts: ("Rasmussen",),
+    ),
     infers_inputs=False,
     uses_order=False,
     lacks=(UNDATED,),

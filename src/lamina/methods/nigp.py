@@ -15,10 +15,12 @@ import numpy as np
 
 from ..errors import MethodError
 from ..model.problem import Problem
+from ..support.numbers import count, number
 from . import UNDATED, Method
 from .draws import Draws
 from .maximise import maximise, several_starts
 from .prediction import curves
+from .words import Words, best_parameters
 
 #: The part of the way that the slopes move in one step, and the relative change at which they rest.
 STEP, TOLERANCE = 0.2, 1e-3
@@ -75,6 +77,19 @@ METHOD = Method(
     name="nigp",
     run=run,
     title="Gaussian-process regression with noisy inputs",
+    words=Words(
+        inputs=lambda facts: (
+            "Errors of the inputs were turned into errors of the output through the slope of the curve (McHutchon & "
+            "Rasmussen 2011); the known order of the inputs was not used."
+        ),
+        inference=best_parameters,
+        evidence=lambda facts: (
+            f"Slopes and parameters were found in turn, in {count(facts['steps'], 'step')}; in the last one the slopes "
+            f"changed by {number(100 * facts['last_change'], 2)} %."
+        ),
+        remedy="Where input errors are large this method may have no solution: use the method mcmc.",
+        citations=lambda facts: ("McHutchon", "Rasmussen"),
+    ),
     infers_inputs=False,
     uses_order=False,
     lacks=(UNDATED,),

@@ -18,11 +18,13 @@ from ..model.problem import Problem
 from ..support.arviz_notice import no_refactor_notice
 from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_hat
 from ..support.cpus import available_cores
+from ..support.numbers import count
 from . import BOUNDED, EQUAL_DEPTHS, Method
 from .coordinates import lay, make_plan, pull, unlay
 from .draws import Draws
 from .starts import starting_inputs, starting_phi
 from .target import dense_log_density, log_density, make_target
+from .words import Words, chain_evidence
 
 Array = np.ndarray
 
@@ -158,6 +160,16 @@ METHOD = Method(
     name="nuts",
     run=run,
     title="the No-U-Turn sampler",
+    words=Words(
+        inference=lambda facts, kept: (
+            "Inputs and parameters were sampled together with the No-U-Turn sampler (Hoffman & Gelman 2014), with "
+            f"{count(facts['chains'], 'chain')} after {facts['warmup']:,} steps of warm-up; {count(kept, 'draw')} were "
+            "kept."
+        ),
+        evidence=chain_evidence,
+        remedy="Run it again with more draws, or use the method mcmc.",
+        citations=lambda facts: ("Tran", "Rasmussen", "Vehtari", "Hoffman"),
+    ),
     infers_inputs=True,
     uses_order=True,
     lacks=(EQUAL_DEPTHS, BOUNDED),

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from .. import __version__, plots, report
 from ..methods.draws import affordable
 from ..posterior import export as ensemble
+from ..posterior.boxes import has_parts, has_rate, has_trend
 from ..posterior.functionals import DRAWS, POINTS, events
 from ..posterior.intervals import interval_rates
-from ..posterior.shown import has_parts, has_rate, has_trend
 from ..posterior.times import default_times, too_coarse
 from ..records import axes
 from ..records.glossary import rate_unit
@@ -116,11 +116,9 @@ def write(
     if figures:
         _draw(posterior, folder, drawn_tables)
     reporting = time.perf_counter()
-    report.write(
-        folder / "report.html", posterior, understanding=understanding, intervals=asked.intervals, at=asked.at,
-        command=asked.command, version=__version__, seed=asked.seed, table_name=asked.table,
-        warnings=asked.warnings, at_tables=at_tables, interval_table=rates, events=found, **drawn_tables,
-    )  # fmt: skip
+    run_facts = report.Run(asked.command, asked.seed, asked.table, understanding, asked.warnings)
+    known = report.Tables(**tables, intervals=rates, events=found, at=at_tables)
+    report.write(folder / "report.html", posterior, intervals=asked.intervals, at=asked.at, run=run_facts, tables=known)
     _checkpoint(posterior, folder / CHECKPOINT)
     done = time.perf_counter()
     seconds = {**(timings or {}), "report": done - reporting, "write": done - began}

@@ -1,7 +1,7 @@
 """Figures for papers, with Matplotlib: curve, rate, inputs, residuals, all of them in one, and several fits in one.
 
-Each function draws into the axes it is given, or into new ones, and returns them. Nothing is shown and no setting of
-Matplotlib is changed. Blue is the curve; groups of rows have colours that colour-blind readers can tell apart.
+Each function draws into the axes it is given, or into new ones, and returns them. It calls no ``show`` and changes no
+setting of Matplotlib. Blue is the curve; groups of rows have colours that colour-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..posterior.residuals import residuals as residual_table
-from ..posterior.shown import (
+from ..posterior.boxes import (
     Boxes,
     boxes,
     drawn_rows,
@@ -25,6 +24,7 @@ from ..posterior.shown import (
     thinning,
     time_range,
 )
+from ..posterior.residuals import residuals as residual_table
 from ..posterior.times import default_times
 from ..records.axes import describe
 from .canvas import mark_unfinished, own_axes, plain
@@ -43,7 +43,7 @@ __all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "r
 CURVE = "#0072B2"
 #: Groups of rows, in order.
 GROUPS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
-#: Fits that are compared: each has a colour and a style of line of its own, so that either tells them apart.
+#: Fits that are compared: each has its own colour and its own line style.
 METHODS = (
     ("#0072B2", (0, (6, 2))),
     ("#D55E00", (0, (2, 1.5))),
@@ -51,10 +51,10 @@ METHODS = (
     ("#CC79A7", (0, (1, 1))),
     ("#E69F00", (0, (10, 2, 1.5, 2, 1.5, 2))),
 )
-#: What others are compared with if it is there, the look of its band, and how many panels stand side by side.
+#: The fit that others are compared with, if it is among them; panels side by side; and the look of its band.
 REFERENCE, MOST_COLUMNS = "mcmc", 3
 GREY: dict[str, Any] = {"color": "#AAAAAA", "alpha": 0.6, "linewidth": 0, "zorder": 1.2}
-#: More boxes, or more bars, could not be told apart.
+#: More boxes, or more bars, could not be distinguished.
 MOST_BOXES, MOST_BARS = 2000, 400
 
 
@@ -69,7 +69,7 @@ def curve(
 ) -> Axes:
     """The measurements as boxes of two sd, the curve with its 68 and 95 % bands, and a few joint draws of it.
 
-    at: times to draw at, by default a grid over the record; table: what ``posterior.curve(at)`` gave, if it is at hand.
+    at: times to draw at, by default a grid over the record; table: the result of ``posterior.curve(at)``, if known.
     """
     ax = own_axes(ax)
     names = describe(posterior.record)
@@ -92,8 +92,8 @@ def rate(
 ) -> Axes:
     """The rate of change with its 68 and 95 % bands and a line at zero; in mm/year where the record is in m and years.
 
-    With ages before present the rate is forward in time, and the label says so. ``table``: what ``posterior.rate(at)``
-    gave. Raises KernelError where the curve has no rate (Matern12).
+    With ages before present the rate is forward in time, and the label says so. ``table``: the result of
+    ``posterior.rate(at)``, if known. Raises KernelError where the curve has no rate (Matern12).
     """
     names = describe(posterior.record)
     table = posterior.rate(default_times(posterior) if at is None else at) if table is None else table
@@ -106,29 +106,29 @@ def rate(
 
 
 def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
-    """How far each input moved from its report: two reported sd about zero in grey, two posterior sd as a line."""
+    """How far each input moved from its reported value: two reported sd in grey, two posterior sd as a line."""
     ax = own_axes(ax)
     record, names = posterior.record, describe(posterior.record)
     uncertain = np.flatnonzero(record.dated & ~record.exact)
     rows = uncertain[evenly(len(uncertain), MOST_BARS)]
     found = input_shifts(posterior, rows)
     bar = 3.5 if len(rows) <= 100 else 2.0
-    said = "taken as measured" if posterior.as_measured else "posterior ± 2 sd"
+    label = "taken as measured" if posterior.as_measured else "posterior ± 2 sd"
     wide, narrow = 2.0 * found["t_sd"], 2.0 * found["sd"]
     ax.vlines(found["t"], -wide, wide, color="#BBBBBB", linewidth=bar, label="reported ± 2 sd")
-    ax.errorbar(found["t"], found["shift"], narrow, fmt="o", color=CURVE, markersize=2.5, elinewidth=1.0, label=said)
+    ax.errorbar(found["t"], found["shift"], narrow, fmt="o", color=CURVE, markersize=2.5, elinewidth=1.0, label=label)
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior)
-    ax.set_ylabel(plain(f"Moved by ({names.duration})" if names.duration else "Moved by"))
+    ax.set_ylabel(plain(f"Shift ({names.duration})" if names.duration else "Shift"))
     _legend(ax)
     _note(ax, thinning(len(rows), len(uncertain)))
     return ax
 
 
 def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFrame | None = None) -> Axes:
-    """Each measurement less the curve at its own input, in its sd, with lines at zero and two sd.
+    """Each measurement minus the curve at its own input, in its sd, with lines at zero and two sd.
 
-    ``table``: what ``lamina.posterior.residuals.residuals`` gave, if it is at hand.
+    ``table``: the result of ``lamina.posterior.residuals.residuals``, if known.
     """
     ax = own_axes(ax)
     record = posterior.record
@@ -151,8 +151,8 @@ def summary(
 ) -> Figure:
     """One figure for the paper: data and curve, the rate below, and how the inputs moved.
 
-    curve_table, rate_table: what ``posterior.curve(at)`` and ``posterior.rate(at)`` gave, if they are at hand. A curve
-    without a rate, and inputs that were taken as measured, have no panel. A fit that has not converged says so.
+    curve_table, rate_table: the results of ``posterior.curve(at)`` and ``posterior.rate(at)``, if known. A curve
+    without a rate, and inputs that were taken as measured, have no panel. A fit that has not converged is marked.
     """
     from matplotlib.figure import Figure
 
@@ -180,10 +180,10 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     """One figure of several fits of one record: their means, and how far each one's band is from the reference's.
 
     Above, the measurements, the mean of each fit, and the 95 % band of the reference in grey. Below, a panel for each
-    other fit: its mean and its 95 % band (thin) less the mean of the reference, over the same grey band. The reference
+    other fit: its mean and its 95 % band (thin) minus the mean of the reference, over the same grey band. The reference
     is "mcmc", or the last fit where that is not among them.
 
-    posteriors: by the name that the figure gives them; curves: what each one's ``curve(at)`` gave, if it is at hand.
+    posteriors: by the name to use in the figure; curves: the result of each one's ``curve(at)``, if known.
     """
     from matplotlib.figure import Figure
 
@@ -214,7 +214,7 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     for k, name in enumerate(others):
         panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
         _difference(panel, curves[name], base, *looks[name])
-        panel.set_title(plain(f"{name} less {reference}"), fontsize="small")
+        panel.set_title(plain(f"{name} minus {reference}"), fontsize="small")
         panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
         _time_axis(panel, first)
         panel.label_outer()
@@ -222,7 +222,7 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
 
 
 def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, style: Any) -> None:
-    """Mean and 95 % band of a curve less the mean of another, over the band of that."""
+    """Mean and 95 % band of a curve minus the mean of another, over the band of that one."""
     at, centre = table["at"], base["mean"]
     ax.fill_between(at, base["q2.5"] - centre, base["q97.5"] - centre, **GREY)
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=2)
@@ -272,7 +272,7 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
 
 
 def _legend(ax: Axes) -> None:
-    """Above the axes: there it hides no data, and need not look for room among thousands of boxes."""
+    """Above the axes, where it hides no data and needs no search for space among thousands of boxes."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     ax.legend(**place, frameon=False, fontsize="small", ncols=3, columnspacing=1.5)
 

@@ -1,8 +1,10 @@
-"""What figures with Matplotlib share: axes of one's own, text as it stands, and the mark of unfinished fits."""
+"""What the figures share: axes, text drawn as it is, and the mark of unfinished fits."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from ..posterior.diagnosis import state_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,14 +26,13 @@ def own_axes(ax: Axes | None) -> Axes:
 
 
 def mark_unfinished(figure: Figure, posterior: Posterior) -> None:
-    """Say at the top of a figure that its fit was interrupted or has not converged, where that is so."""
-    facts = posterior.draws.diagnostics
-    if facts["interrupted"] or not facts["converged"]:
-        said = "INTERRUPTED" if facts["interrupted"] else "NOT CONVERGED"
-        figure.suptitle(f"{said}: not to be used as it is", color=ALERT, fontsize="medium", weight="bold")
+    """Write at the top of a figure that its fit was interrupted or has not converged, if so."""
+    state = state_of(posterior.draws.diagnostics)
+    if state != "converged":
+        figure.suptitle(f"{state.upper()}: not to be used as it is", color=ALERT, fontsize="medium", weight="bold")
 
 
 def plain(text: str) -> str:
-    """Text of the record as it stands: a dollar sign would begin a formula, a leading underscore hide a legend."""
+    """Text of the record, drawn as it is: a dollar sign would begin a formula, a leading underscore hide a legend."""
     text = " ".join(text.split()).replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text

@@ -1,4 +1,4 @@
-"""Figures of a core, with depth along the axis: the age-depth model with its dates, and the pace of accumulation."""
+"""Figures of a core against depth: the age-depth model with its dates, and the time per unit of depth."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.quantiles import weighted_quantiles
-from ..posterior.agedepth import accumulation as pace_by_step
 from ..posterior.agedepth import layers_of
+from ..posterior.boxes import accumulation_quantiles, date_density
 from ..records.axes import describe
 from .canvas import mark_unfinished, own_axes, plain
 
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
 
     from ..posterior.posterior import Posterior
 
-Array = np.ndarray
-
 MODEL, DATES, HIATUS = "#0072B2", "#D55E00", "#555555"
-#: Dates are drawn as silhouettes, as wide as this part of the depth of the core where they are highest.
+#: Where the density of a date is highest, it is drawn as wide as this part of the depth of the core, on each side.
 WIDTH = 0.035
+#: Points of the density of a date.
+DENSITY_POINTS = 400
 
 
 def age_depth(
     posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
 ) -> Axes:
-    """The age-depth model against depth: mean and 68 and 95 % bands, and each date as the silhouette of its density.
+    """The age-depth model against depth: mean and 68 and 95 % bands, and each date as its density.
 
     sequence: which core, where the record has several.
     """
@@ -44,13 +43,11 @@ def age_depth(
                     label="68 % (± 1 sd)", **look)  # fmt: skip
     ax.plot(table["depth"], table["mean"], color=MODEL, linewidth=1.6, zorder=4, label="mean")
     width = WIDTH * (np.ptp(depth) or 1.0)
-    said = "dates"
-    for row in rows[record.dated[rows]]:
-        times, height = _silhouette(posterior, int(row))
+    for k, row in enumerate(rows[record.dated[rows]]):
+        times, height = date_density(record, int(row), DENSITY_POINTS)
         place = depths[row]
         ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
-                         zorder=3, label=said)  # fmt: skip
-        said = ""
+                         zorder=3, label="" if k else "dates")  # fmt: skip
     if record.hiatus is not None:
         for row in rows[record.hiatus[rows]]:
             ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
@@ -66,11 +63,11 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax = own_axes(ax)
-    depths, pace = pace_by_step(posterior, sequence)
-    low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
-    ax.fill_between(depths, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=MODEL, alpha=0.2,
-                    linewidth=0, label="95 %")  # fmt: skip
-    ax.step(depths, np.append(middle, middle[-1]), where="post", color=MODEL, linewidth=1.4, label="median")
+    table = accumulation_quantiles(posterior, sequence)
+    depths = np.append(table["from"], table["to"].iloc[-1])
+    low, middle, high = (np.append(table[name], table[name].iloc[-1]) for name in ("q2.5", "q50", "q97.5"))
+    ax.fill_between(depths, low, high, step="post", color=MODEL, alpha=0.2, linewidth=0, label="95 %")
+    ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
@@ -83,7 +80,7 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
 
 
 def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> Figure:
-    """One figure of a core: its age-depth model, and the pace of accumulation below.
+    """One figure of a core: its age-depth model, and the time per unit of depth below.
 
     A fit that was interrupted or has not converged says so.
     """
@@ -96,17 +93,3 @@ def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> F
     above.set_xlabel("")
     mark_unfinished(figure, posterior)
     return figure
-
-
-def _silhouette(posterior: Posterior, row: int) -> tuple[Array, Array]:
-    """Times, and the density of a date there as a part of its highest."""
-    record = posterior.record
-    date = None if record.dates is None else record.dates[row]
-    t, sd = record.t[row], record.t_sd[row] or 1e-9
-    if date is None:
-        times = np.linspace(t - 3.5 * sd, t + 3.5 * sd, 80)
-        return times, np.exp(-0.5 * ((times - t) / sd) ** 2)
-    low, high = date.quantile([0.0005, 0.9995])
-    times = np.linspace(low, high, 400)
-    log_density = date.log_density(times)
-    return times, np.exp(log_density - log_density.max())

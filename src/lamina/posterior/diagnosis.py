@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from scipy.special import ndtri
 
+from ..methods.registry import METHODS
 from ..record import Record
 from ..support.numbers import count, number, with_sd
 
@@ -87,6 +88,33 @@ def evidence(facts: Mapping[str, Any]) -> str:
     )
 
 
+def explain_convergence(posterior: Posterior) -> list[str]:
+    """How the fit ended, and what the method reports about itself, in sentences."""
+    facts, draws = posterior.draws.diagnostics, len(posterior.draws.tau)
+    ended = {
+        "converged": "The fit has converged.",
+        "not converged": "The fit has NOT converged.",
+        "interrupted": "The fit was interrupted and is not complete.",
+    }
+    kept = [f"{count(draws, 'draw')} from the posterior were kept."] if draws > 1 else []
+    return [ended[state_of(facts)], METHODS[facts["method"]].words.evidence(facts), *kept]
+
+
+def banner(posterior: Posterior) -> tuple[str, str] | None:
+    """A heading and what to do, for a fit that should not be used as it is; None for one that may be."""
+    facts = posterior.draws.diagnostics
+    state = state_of(facts)
+    if state == "interrupted":
+        return (
+            "This fit was interrupted",
+            "It shows the results at the time it was stopped. Do not publish these numbers: run it to the end.",
+        )
+    if state == "not converged":
+        remedy = METHODS[facts["method"]].words.remedy
+        return "This fit has not converged", f"Do not publish these numbers. {remedy}"
+    return None
+
+
 def conflict_limit(record: Record) -> float:
     """The number of reported standard deviations beyond which a date that moved is in conflict."""
     dates = max(int(np.count_nonzero(record.dated & ~record.exact)), 1)
@@ -144,6 +172,17 @@ def conflict_summary(posterior: Posterior, found: Sequence[Conflict]) -> str:
         return f"no date is in conflict with {contradicts}"
     limit = number(posterior.conflict_limit, 2)
     return f"{count_conflicts(len(found))} with {contradicts} (moved by more than {limit} reported standard deviations)"
+
+
+def explain_conflicts(posterior: Posterior, found: Sequence[Conflict]) -> str:
+    """The same as full sentences, with what to do."""
+    if posterior.as_measured:
+        return "The inputs were taken as measured, so none can be in conflict with the order."
+    summary = conflict_summary(posterior, found)
+    if not found:
+        limit = number(posterior.conflict_limit, 2)
+        return f"N{summary[1:]}: none moved by more than {limit} reported standard deviations."
+    return f"{summary}. A sample may be reworked, mislabelled or out of place, or its error too small: please check."
 
 
 def count_conflicts(n: int) -> str:

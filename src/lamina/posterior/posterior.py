@@ -24,8 +24,8 @@ from ..support.arviz_notice import no_refactor_notice
 from ..support.checks import numbers
 from . import export, functionals, storage
 from .agedepth import times_at
+from .boxes import evenly
 from .diagnosis import conflict_limit, rows_in_conflict
-from .shown import evenly
 from .summary import describe
 
 if TYPE_CHECKING:

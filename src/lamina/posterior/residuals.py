@@ -19,7 +19,7 @@ import numpy as np
 
 from ..methods.draws import Draws, affordable
 from ..methods.prediction import curves
-from .shown import evenly
+from .boxes import evenly
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ import numpy as np
 from ..engine.quantiles import weighted_quantiles
 from ..records import axes
 from ..support.numbers import number, percent
+from .boxes import has_trend
 from .diagnosis import conflict_summary, conflicts, evidence, list_conflicts, state_of
-from .shown import has_trend
 
 if TYPE_CHECKING:
     import pandas as pd

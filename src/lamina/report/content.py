@@ -1,10 +1,11 @@
-"""What a report tells, as numbers: everything is computed here, once, and drawn and worded elsewhere."""
+"""The numbers of a report: everything is computed here, once, and drawn and worded elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from ..methods.draws import affordable
 from ..posterior import functionals
+from ..posterior.boxes import drawn_rows, evenly, has_parts, has_rate, has_trend, input_shifts
+from ..posterior.diagnosis import TableLines, line_names
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
-from ..posterior.shown import drawn_rows, evenly, has_parts, has_rate, has_trend, input_shifts
 from ..posterior.summary import parameters
 from ..posterior.times import default_times
 from ..records.axes import Axes, describe
@@ -26,27 +28,52 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: Rows that are drawn and looked at one by one.
+#: Rows that are drawn and listed one by one.
 MOST_ROWS = 1000
-#: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
+#: Joint draws behind interval rates: at most, at least, and in between as many as keep draws times rows below this.
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 20_000_000
 CURVES = 10
 
 
-class Understanding(Protocol):
-    """What was understood of a table."""
+class TableReading(TableLines, Protocol):
+    """A table as it was read: the record and its lines, and how each thing was read."""
 
     @property
     def facts(self) -> Sequence[tuple[str, str, str]]:
-        """What, how it was understood, and why."""
+        """What, how it was read, and why."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What the user should look at."""
+        """What the user should check."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a fit was made."""
+
+    command: str | None = None
+    seed: int | None = None  #: also draws the curves behind interval rates
+    table: str | None = None  #: the name of the table
+    reading: TableReading | None = None  #: how the table was read
+    extra_warnings: Sequence[str] = ()  #: beside those of the reading
+    version: str = field(default_factory=lambda: installed_version("lamina"))
 
     @property
-    def lines(self) -> Sequence[int]:
-        """The line of the file that each row of the record was read from."""
+    def warnings(self) -> list[str]:
+        """What the reader must know about the data."""
+        return [*(() if self.reading is None else self.reading.warnings), *self.extra_warnings]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Tables that have been computed before, so that the report need not compute them again."""
+
+    curve: pd.DataFrame | None = None  #: ``posterior.curve`` on a grid such as ``default_times``
+    rate: pd.DataFrame | None = None  #: ``posterior.rate`` on the same grid
+    intervals: pd.DataFrame | None = None  #: ``lamina.interval_rates`` of the intervals, forward in time
+    events: pd.DataFrame | None = None  #: ``lamina.functionals.events``
+    at: Mapping[str, pd.DataFrame] | None = None  #: "curve" and "rate" at the requested times
+    ages: pd.DataFrame | None = None  #: ``posterior.ages`` at the requested depths
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,24 +82,22 @@ class Content:
 
     posterior: Posterior
     axes: Axes
-    facts: dict[str, Any]  #: diagnostics
+    names: Sequence[str] | None  #: what to call each row; None for its position
     curve: pd.DataFrame
     rate: pd.DataFrame | None
     curves: Array  #: (CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
-    inputs: pd.DataFrame  #: of these rows and of those without a value: ``lamina.posterior.shown.input_shifts``
+    inputs: pd.DataFrame  #: of these rows and of those without a value: ``input_shifts``
     residuals: pd.DataFrame  #: of these rows, without limits
-    values: int  #: that the record has, without limits
-    theta: pd.DataFrame  #: one line per parameter
+    values: int  #: number of measured values in the record, without limits
+    theta: pd.DataFrame  #: ``parameters``
     whole: pd.DataFrame  #: the rate over the whole record, as shown
-    intervals: pd.DataFrame  #: rates over the intervals asked for, as shown
-    asked: pd.DataFrame | None  #: curve and rate at the times asked for
-    parts: pd.DataFrame | None  #: ``Posterior.components``, where there is more than one part to tell
+    intervals: pd.DataFrame  #: rates over the requested intervals, as shown
+    at: pd.DataFrame | None  #: curve and rate at the requested times
+    parts: pd.DataFrame | None  #: ``Posterior.components``, where there are several
     trend: pd.DataFrame | None  #: ``Posterior.trend``, where there is a linear one
     without_trend: pd.DataFrame | None  #: the rate without the trend, where there are both
     events: pd.DataFrame  #: ``lamina.functionals.events``
-    names: Sequence[str] | None  #: what to call each row; None for its position
-    as_measured: bool  #: inputs were not inferred
 
     @cached_property
     def span(self) -> float:
@@ -80,80 +105,85 @@ class Content:
         return float(np.ptp(self.curve["at"].to_numpy()))
 
     @property
-    def ok(self) -> bool:
-        """Whether the fit ran to its end and converged."""
-        return bool(self.facts["converged"]) and not self.facts["interrupted"]
+    def facts(self) -> dict[str, Any]:
+        """What the method reports about itself."""
+        return self.posterior.draws.diagnostics
 
 
 def compute(
     posterior: Posterior,
-    understanding: Understanding | None = None,
     intervals: Sequence[tuple[float, float]] = (),
     at: ArrayLike | None = None,
-    curve_table: pd.DataFrame | None = None,
-    rate_table: pd.DataFrame | None = None,
-    interval_table: pd.DataFrame | None = None,
-    seed: int = 0,
-    events: pd.DataFrame | None = None,
-    at_tables: Mapping[str, pd.DataFrame] | None = None,
+    run: Run | None = None,
+    tables: Tables | None = None,
 ) -> Content:
     """All numbers of a report; arguments as in ``lamina.report.html``."""
-    axes = describe(posterior.record)
-    curve = posterior.curve(default_times(posterior)) if curve_table is None else curve_table
+    run, tables = run or Run(), tables or Tables()
+    record, axes = posterior.record, describe(posterior.record)
+    curve = posterior.curve(default_times(posterior)) if tables.curve is None else tables.curve
     rate = None
     if has_rate(posterior):
-        rate = posterior.rate(curve["at"]) if rate_table is None else rate_table
-    record, n = posterior.record, len(posterior.record)
-    rows = drawn_rows(posterior.record, MOST_ROWS)
-    draws = affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
-    centre = posterior.input_means
-    ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
-    if interval_table is None:
-        rates = interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
-    else:
-        rates = _as_shown(interval_table, abs(axes.rate_factor))
+        rate = posterior.rate(curve["at"]) if tables.rate is None else tables.rate
+    trend = has_trend(posterior)
+    rows = drawn_rows(record, MOST_ROWS)
     return Content(
         posterior=posterior,
         axes=axes,
-        facts=posterior.diagnostics,
+        names=line_names(record, run.reading),
         curve=curve,
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=CURVES),
         rows=rows,
-        inputs=input_shifts(posterior, np.union1d(rows, evenly(n, MOST_ROWS))),
+        inputs=input_shifts(posterior, np.union1d(rows, evenly(len(record), MOST_ROWS))),
         residuals=residuals(posterior, rows),
         values=int(np.count_nonzero(record.measured & (True if record.limit is None else record.limit == 0))),
         theta=parameters(posterior),
-        whole=interval_rates(posterior, ends, draws, seed, scale=axes.rate_factor),
-        intervals=rates,
+        whole=_whole_rate(posterior, axes, run.seed or 0),
+        intervals=_interval_rates(posterior, axes, run.seed or 0, intervals, tables.intervals),
         parts=posterior.components(curve["at"]) if has_parts(posterior) else None,
-        trend=posterior.trend() if has_trend(posterior) else None,
-        without_trend=None if rate is None or not has_trend(posterior) else posterior.rate(curve["at"], trend=False),
-        events=functionals.events(posterior) if events is None else events,
-        asked=None if at is None else _at_times(posterior, at, axes, at_tables),
-        names=None if understanding is None else [f"line {line}" for line in understanding.lines],
-        as_measured=posterior.as_measured,
+        trend=posterior.trend() if trend else None,
+        without_trend=posterior.rate(curve["at"], trend=False) if trend and rate is not None else None,
+        events=functionals.events(posterior) if tables.events is None else tables.events,
+        at=None if at is None else _at_times(posterior, at, axes, tables.at),
     )
 
 
-def _as_shown(table: pd.DataFrame, factor: float) -> pd.DataFrame:
-    """Rates in the unit of the report."""
-    shown = table.copy()
-    numbers = [name for name in table.columns if name in ("mean", "sd") or name.startswith("q")]
-    shown[numbers] *= factor
+def _whole_rate(posterior: Posterior, axes: Axes, seed: int) -> pd.DataFrame:
+    """The mean rate from the first to the last input; empty if all are at one time."""
+    centre = posterior.input_means
+    ends = [(float(centre.min()), float(centre.max()))] if np.ptp(centre) > 0 else []
+    return _interval_rates(posterior, axes, seed, ends, None)
+
+
+def _interval_rates(
+    posterior: Posterior, axes: Axes, seed: int, intervals: Sequence[tuple[float, float]], known: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Rates over intervals in the unit of the report; ``known`` are those in the record's unit, forward in time."""
+    if known is None:
+        draws = affordable(len(posterior.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
+        return interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
+    shown = known.copy()
+    numbers = [name for name in known.columns if name in ("mean", "sd") or name.startswith("q")]
+    shown[numbers] *= abs(axes.rate_factor)
     return shown
 
 
 def _at_times(
     posterior: Posterior, at: ArrayLike, axes: Axes, tables: Mapping[str, pd.DataFrame] | None
 ) -> pd.DataFrame:
-    """Curve and rate (as shown) with their 95 % intervals at the times asked for."""
+    """Curve and rate (as shown) with their 95 % intervals at the requested times."""
     import pandas as pd
 
     curve = posterior.curve(at) if tables is None else tables["curve"]
     columns = {"at": curve["at"], "mean": curve["mean"], "low": curve["q2.5"], "high": curve["q97.5"]}
     if has_rate(posterior):
-        rate, k = posterior.rate(at) if tables is None else tables["rate"], axes.rate_factor
-        ends = ("q2.5", "q97.5") if k > 0 else ("q97.5", "q2.5")
-        columns |= {"rate": k * rate["mean"], "rate_low": k * rate[ends[0]], "rate_high": k * rate[ends[1]]}
+        rate = posterior.rate(at) if tables is None else tables["rate"]
+        mean, low, high = shown_rate(rate, axes)
+        columns |= {"rate": mean, "rate_low": low, "rate_high": high}
     return pd.DataFrame(columns)
+
+
+def shown_rate(table: pd.DataFrame, axes: Axes) -> tuple[Any, Any, Any]:
+    """Mean, 2.5 % and 97.5 % quantile of a table of ``Posterior.rate`` as they are shown, forward in time."""
+    mean, *ends = (axes.rate_factor * table[name] for name in ("mean", "q2.5", "q97.5"))
+    return mean, *ends[:: int(axes.time_sign)]

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
+from ..methods import Method
+from ..methods.registry import METHODS
+from ..methods.words import REFERENCES
+from ..posterior.boxes import has_rate
+from ..posterior.diagnosis import state_of
+from ..posterior.summary import parameters
+from ..records.axes import describe
 from ..records.glossary import parameter
 from ..support.numbers import capitalised, count, join_words, number, with_sd
 from . import cores
-from .content import Content
+from .content import Run
 
-REFERENCES = {
-    "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
-    "arXiv:1507.00052.",
-    "Rasmussen": "Rasmussen, C. E. & Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press.",
-    "Vehtari": "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. & Bürkner, P.-C. (2021). Rank-normalization, "
-    "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, 667–718.",
-    "McHutchon": "McHutchon, A. & Rasmussen, C. E. (2011). Gaussian process training with input noise. Advances in "
-    "Neural Information Processing Systems 24, 1341–1349.",
-    "Blaauw": "Blaauw, M. & Christen, J. A. (2011). Flexible paleoclimate age-depth models using an autoregressive "
-    "gamma process. Bayesian Analysis 6, 457–474.",
-    "Gershman": "Gershman, S., Hoffman, M. & Blei, D. (2012). Nonparametric variational inference. Proceedings of the "
-    "29th International Conference on Machine Learning.",
-    "Andrieu": "Andrieu, C., Doucet, A. & Holenstein, R. (2010). Particle Markov chain Monte Carlo methods. Journal of "
-    "the Royal Statistical Society B 72, 269–342.",
-    "Murray": "Murray, I., Adams, R. P. & MacKay, D. J. C. (2010). Elliptical slice sampling. Proceedings of the 13th "
-    "International Conference on Artificial Intelligence and Statistics.",
-    "Hoffman": "Hoffman, M. D. & Gelman, A. (2014). The No-U-Turn sampler: adaptively setting path lengths in "
-    "Hamiltonian Monte Carlo. Journal of Machine Learning Research 15, 1593–1623.",
-}
-_CITED = {
-    "mcmc": ("Tran", "Rasmussen", "Vehtari"),
-    "nuts": ("Tran", "Rasmussen", "Vehtari", "Hoffman"),
-    "npv": ("Tran", "Rasmussen", "Gershman"),
-    "nigp": ("McHutchon", "Rasmussen"),
-    "gp": ("Rasmussen",),
-}
+if TYPE_CHECKING:
+    from ..posterior.posterior import Posterior
+
 _KERNELS = {
     "Matern12": "a Matérn kernel of order 1/2",
     "Matern32": "a Matérn kernel of order 3/2",
@@ -46,7 +32,7 @@ _KERNELS = {
 }
 _GAPS = {
     "gamma": "a gamma prior on the gaps between consecutive inputs of a sequence, with the mean gap integrated out and "
-    "a shape α ≥ 1, which says how regular the spacing is, {alpha}",
+    "a shape α ≥ 1, which describes how regular the spacing is, {alpha}",
     "exponential": "an exponential prior on the gaps between consecutive inputs of a sequence, with the mean gap "
     "integrated out",
     "uniform": "a uniform prior over all inputs that have the known order",
@@ -54,208 +40,153 @@ _GAPS = {
 }
 
 
-def references(content: Content) -> list[str]:
-    """What a paper with this fit should cite, in the order of the alphabet."""
-    if content.facts["method"] == "ensemble":
-        return sorted(REFERENCES[name] for name in ("Rasmussen", "Vehtari", _ages(content)[1]))
-    cited = [*_CITED[content.facts["method"]], *(["Blaauw"] if content.posterior.model.memory else [])]
-    return sorted(REFERENCES[name] for name in cited)
+def references(posterior: Posterior) -> list[str]:
+    """What a paper with this fit should cite, in alphabetical order."""
+    facts, record = posterior.draws.diagnostics, posterior.record
+    cited = {*_method(posterior).words.citations(facts), *(["Blaauw"] if posterior.model.memory else [])}
+    for date in record.dates or ():
+        cited |= {"Christen"} if type(date).__name__ == "StudentT" else {str(getattr(date, "curve", ""))}
+    if not record.measured.any():
+        cited.discard("Rasmussen")  # there is no curve
+    return sorted(REFERENCES[name] for name in cited if name in REFERENCES)
 
 
-def paragraph(content: Content, version: str, seed: int | None) -> list[str]:
-    """The methods in sentences."""
+def _method(posterior: Posterior) -> Method:
+    return METHODS[posterior.draws.diagnostics["method"]]
+
+
+def paragraph(posterior: Posterior, run: Run) -> list[str]:
+    """The methods in sentences. The inputs of an age-depth model are called ages."""
+    text = [*_inputs(posterior), *_parameters(posterior), *_inference(posterior)]
+    if not posterior.record.measured.any():
+        text = [sentence.replace("input", "age").replace("Input", "Age") for sentence in text]
     return [
-        *_model(content),
-        *_inputs(content),
-        *_parameters(content),
-        _inference(content),
-        _bands(content),
-        f"Computed with lamina {version}{'' if seed is None else f' (seed {seed})'}.",
+        _model(posterior),
+        *text,
+        _bands(posterior),
+        f"Computed with lamina {run.version}{'' if run.seed is None else f' (seed {run.seed})'}.",
     ]
 
 
-def call(content: Content, seed: int | None) -> str:
+def call(posterior: Posterior, seed: int | None) -> str:
     """The fit as a line of Python; priors, fixed parameters and trends of the user's own are not in it."""
-    problem = content.posterior.problem
-    kinds = [type(term).__name__ for term in problem.kernel.terms if not isinstance(term, TrendTerm)]
-    kernel = "" if "Product" in kinds or not kinds else f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, "
-    method = content.facts["method"]
-    if method == "ensemble":
-        return f'lamina.fit(record, method="ensemble", {kernel}{_ages(content)[0]}=..., seed={seed or 0})'
-    rest = "".join(
-        f"{name}={value!r}, "
-        for name, value in (
-            ("outliers", problem.model.outliers),
-            ("offsets", problem.model.offsets),
-            ("memory", problem.model.memory),
-        )
-        if value
-    )
-    return f'lamina.fit(record, method="{method}", {kernel}gaps="{problem.model.gaps}", {rest}seed={seed or 0})'
+    model, facts, end = posterior.model, posterior.draws.diagnostics, f"seed={seed or 0})"
+    kinds = [type(term).__name__ for term in posterior.problem.kernel.terms if not isinstance(term, TrendTerm)]
+    rest = {"outliers": model.outliers, "offsets": model.offsets, "memory": model.memory}
+    options = "".join(f"{name}={value!r}, " for name, value in rest.items() if value)
+    if not posterior.record.measured.any():
+        return f"lamina.age_depth(record, {options}{end}"
+    if kinds and "Product" not in kinds:
+        options = f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, " + options
+    own = f'gaps="{model.gaps}", ' if _method(posterior).uses_order else _method(posterior).words.arguments(facts)
+    return f'lamina.fit(record, method="{facts["method"]}", {own}{options}{end}'
 
 
-def _ages(content: Content) -> tuple[str, str]:
-    """How another age model gave the inputs, and what to cite for their sampler."""
-    return ("members", "Andrieu") if "members" in content.facts else ("covariance", "Murray")
-
-
-def meaning(content: Content, name: str) -> tuple[str, str]:
-    """What a parameter is, in words, and its unit."""
-    return parameter(content.posterior.record, name)
-
-
-def _model(content: Content) -> list[str]:
-    problem, record = content.posterior.problem, content.posterior.record
-    parts = [f"an unknown {_trend(content, term)}, integrated out)" for term in problem.kernel.trend]
-    if problem.kernel.stationary is not None:
-        parts.append(f"a Gaussian process with {_kernel(problem.kernel.stationary)}")
+def _model(posterior: Posterior) -> str:
+    kernel, record = posterior.problem.kernel, posterior.record
+    if record.depth is not None and not record.measured.any():
+        dates, layers = count(int(record.dated.sum()), "date"), count(len(np.unique(record.depth)), "depth")
+        return f"The ages of a core were modelled from {dates}, at {layers} between which age is linear in depth."
+    parts = [f"an unknown {_trend(posterior, term)}, integrated out)" for term in kernel.trend]
+    if kernel.stationary is not None:
+        parts.append(f"a Gaussian process with {_kernel(kernel.stationary)}")
     measured = count(int(record.measured.sum()), "measurement")
-    return [
-        f"{capitalised(record.y_name)} was modelled as a function of time, from {measured}, by "
-        f"{' plus '.join(parts)} (Rasmussen & Williams 2006)."
-    ]
+    return (
+        f"{capitalised(record.y_name)} was modelled as a function of time, from {measured}, by {' plus '.join(parts)} "
+        "(Rasmussen & Williams 2006)."
+    )
 
 
 def _kernel(kernel: Kernel) -> str:
-    if isinstance(kernel, Product):
-        return "the product of " + join_words([_kernel(part) for part in kernel.parts])
-    if isinstance(kernel, Sum):
-        return "the sum of " + join_words([_kernel(part) for part in kernel.parts])
+    if isinstance(kernel, Product | Sum):
+        combined = "product" if isinstance(kernel, Product) else "sum"
+        return f"the {combined} of {join_words([_kernel(part) for part in kernel.parts])}"
     return _KERNELS.get(type(kernel).__name__, f"a {type(kernel).__name__} kernel")
 
 
-def _trend(content: Content, term: TrendTerm) -> str:
+def _trend(posterior: Posterior, term: TrendTerm) -> str:
     """A term of the trend and its prior; rates as they are shown, forward in time."""
-    record, axes = content.posterior.record, content.axes
-    kind, factor, unit = "level", 1.0, record.y_unit
+    axes = describe(posterior.record)
+    kind, factor, unit = "level", 1.0, posterior.record.y_unit
     if isinstance(term, Linear):  # kept in internal time, whose sign is not the user's where the order is decreasing
-        kind, factor, unit = "linear trend", content.posterior.problem.record.sign * axes.rate_factor, axes.rate_unit
+        kind, factor, unit = "linear trend", posterior.problem.record.sign * axes.rate_factor, axes.rate_unit
     if not np.isfinite(term.sd):
         return f"{kind} (flat prior"
     return f"{kind} (normal prior, {with_sd(factor * term.mean, abs(factor) * term.sd)} {unit}".rstrip()
 
 
-def _inputs(content: Content) -> list[str]:
-    problem, record = content.posterior.problem, content.posterior.record
-    method, exact = content.facts["method"], int(record.exact.sum())
-    if method == "gp":
-        return ["Errors of the inputs were ignored, and so was their known order."]
-    if method == "nigp":
-        return [
-            "Errors of the inputs were turned into errors of the output through the slope of the curve (McHutchon & "
-            "Rasmussen 2011); the known order of the inputs was not used."
-        ]
-    if method == "ensemble":
-        prior = "normal errors with the covariance that another age model had found"
-        if "members" in content.facts:
-            prior = (
-                f"the {count(content.facts['members'], 'member')} of the ensemble that another age model had found, "
-                "all equally likely before the data were seen"
-            )
-        return [
-            f"The true inputs are unknowns, whose prior was given by {prior}. The known order, which that model had "
-            "used, was not used again."
-        ]
-    alpha = "learnt from the data" if "alpha" in content.posterior.theta.columns else "kept fixed"
-    prior = _GAPS[problem.model.gaps].format(alpha=alpha)
+def _inputs(posterior: Posterior) -> list[str]:
+    words, record, columns = _method(posterior).words, posterior.record, posterior.theta.columns
+    if words.inputs is not None:
+        return [words.inputs(posterior.draws.diagnostics)]
+    exact = int(record.exact.sum())
     sequences = [rows for _, rows in record.sequences if len(rows) > 1]
     ordered = f"{count(len(sequences), 'sequence')} of known order" if sequences else "no known order"
-    loose = record.unordered.size
+    if record.unordered.size and sequences:
+        ordered += f" ({count(int(record.unordered.size), 'row')} in none)"
+    if exact:
+        ordered += f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact"
+    error = "a normal error" if record.dates is None else "an error, normal unless noted,"
     text = [
-        "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured with an independent "
-        f"{'' if record.dates is None else 'error, unless said otherwise a '}normal "
-        f"error of the reported standard deviation, and they form {ordered}"
-        + (f" ({count(int(loose), 'row')} in none)" if loose and sequences else "")
-        + (f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact" if exact else "")
-        + "."
+        "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured independently, with "
+        f"{error} of the reported standard deviation, and they form {ordered}."
     ]
     if sequences:
+        prior = _GAPS[posterior.model.gaps].format(alpha="learnt from the data" if "alpha" in columns else "kept fixed")
         text.append(f"The spacing of the inputs had {prior}.")
-    if problem.model.memory:
+    if posterior.model.memory:
         text.append(
-            "The pace of a gap lasted into the next, as in the models of Blaauw & Christen (2011): it was that "
-            "of the gap before it times exp(-distance / memory), and for the rest new, as the prior says."
+            "Neighbouring gaps were correlated, as in the models of Blaauw & Christen (2011): the accumulation rate of "
+            "a gap was exp(-distance / memory) times that of the gap before it, plus a new part drawn from the prior."
         )
-    text.extend(cores.methods(content))
-    scaled = [name for name in ("t_scale", "y_scale") if name in content.posterior.theta.columns]
+    text += cores.methods(posterior)
+    scaled = [word for name, word in (("t_scale", "inputs"), ("y_scale", "outputs")) if name in columns]
     if scaled:
-        what = join_words(["inputs" if name == "t_scale" else "outputs" for name in scaled])
+        what = join_words(scaled)
         text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was learnt.")
     return text
 
 
-def _plays_a_part(content: Content, name: str) -> bool:
-    """Whether the model has this parameter, known or not."""
-    problem = content.posterior.problem
-    gaps = problem.model.gaps == "gamma" and content.facts["method"] in ("mcmc", "nuts", "npv")
-    return {"memory": problem.model.memory, "alpha": gaps and bool((problem.rows.gaps > 0).any())}.get(name, True)
-
-
-def _parameters(content: Content) -> list[str]:
-    problem = content.posterior.problem
+def _parameters(posterior: Posterior) -> list[str]:
+    problem, record = posterior.problem, posterior.record
     priors = []
-    for one in content.theta.to_dict("records"):
-        said, unit = meaning(content, str(one["name"]))
-        symbol = {"length": "length scale", "alpha": "α"}.get(str(one["name"]), said)
+    for one in parameters(posterior).to_dict("records"):
+        words, unit = parameter(record, str(one["name"]))
+        symbol = {"length": "length scale", "alpha": "α"}.get(str(one["name"]), words)
         span = f"{number(one['prior_low'])} to {number(one['prior_high'])} {unit}".rstrip()
         priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
     fixed = [
-        f"{meaning(content, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
+        f"{parameter(record, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
         for i, name in enumerate(problem.names[:-2])
-        if not problem.free[i] and _plays_a_part(content, name)
+        if not problem.free[i] and _has_parameter(posterior, name)
     ]
     text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
-    return [*text, f"Kept fixed: {join_words(fixed)}."] if fixed else text
+    return [*text, f"Fixed parameters: {join_words(fixed)}."] if fixed else text
 
 
-def _inference(content: Content) -> str:
-    facts, kept = content.facts, len(content.posterior.draws.tau)
-    method = facts["method"]
-    evidence = ""
+def _has_parameter(posterior: Posterior, name: str) -> bool:
+    """Whether the model has this parameter, learnt or fixed."""
+    model, rows = posterior.model, posterior.problem.rows
+    gaps = model.gaps == "gamma" and _method(posterior).uses_order and bool((rows.gaps > 0).any())
+    return {"memory": model.memory, "alpha": gaps}.get(name, bool(posterior.record.measured.any()))
+
+
+def _inference(posterior: Posterior) -> list[str]:
+    facts = posterior.draws.diagnostics
+    text = [_method(posterior).words.inference(facts, len(posterior.draws.tau))]
     if np.isfinite(facts.get("r_hat", np.nan)):
-        evidence = (
-            f" The largest R-hat of all inputs and parameters (Vehtari et al. 2021) was {facts['r_hat']:.3f} and the "
+        text.append(
+            f"The largest R-hat of all inputs and parameters (Vehtari et al. 2021) was {facts['r_hat']:.3f} and the "
             f"smallest effective sample size {facts['ess']:.0f}."
         )
-    failed = "" if content.ok else " THE FIT HAS NOT CONVERGED."
-    if method == "mcmc":
-        after = facts["sweeps"] - facts["warmup"]
-        return (
-            "Inputs and parameters were sampled together by Metropolis-within-Gibbs, with "
-            f"{count(facts['chains'], 'chain')} of {count(after, 'sweep')} after {facts['warmup']:,} of warm-up; "
-            f"{count(kept, 'draw')} were kept.{evidence}{failed}"
-        )
-    if method == "ensemble":
-        after = facts["sweeps"] - facts["warmup"]
-        how = {"Andrieu": "conditional importance resampling (Andrieu et al. 2010)"}
-        sampler = how.get(_ages(content)[1], "elliptical slice sampling (Murray et al. 2010)")
-        return (
-            f"Inputs, by {sampler}, and parameters, by Metropolis's algorithm, were sampled together, with "
-            f"{count(facts['chains'], 'chain')} of {count(after, 'round')} after {facts['warmup']:,} of warm-up; "
-            f"{count(kept, 'draw')} were kept.{evidence}{failed}"
-        )
-    if method == "nuts":
-        return (
-            "Inputs and parameters were sampled together with the No-U-Turn sampler (Hoffman & Gelman 2014), with "
-            f"{count(facts['chains'], 'chain')} after {facts['warmup']:,} steps of warm-up; {count(kept, 'draw')} were "
-            f"kept.{evidence}{failed}"
-        )
-    if method == "npv":
-        averaged = (
-            f"the curve was averaged over {count(kept, 'draw')} from it" if kept > 1 else "its mean inputs were put in"
-        )
-        return (
-            "The posterior of the inputs was approximated by a mixture of Gaussians (nonparametric variational "
-            f"inference, Gershman et al. 2012), the best of {count(len(facts['objectives']), 'start')}, with "
-            f"parameters at their best values; {averaged}.{failed}"
-        )
-    return f"Parameters are those that maximise the marginal likelihood times their prior.{failed}"
+    return text if state_of(facts) == "converged" else [*text, "THE FIT HAS NOT CONVERGED."]
 
 
-def _bands(content: Content) -> str:
-    kept = content.posterior.averaged
-    averaged = f"average over {count(kept, 'draw')} and " if kept > 1 else ""
-    rates = "Rates are derivatives of the curve, not differences. " if content.rate is not None else ""
+def _bands(posterior: Posterior) -> str:
+    if not posterior.record.measured.any():
+        return "Ages are given with their median and the range from the 2.5 to the 97.5 % quantile (95 %)."
+    rates = "Rates are derivatives of the curve, not differences. " if has_rate(posterior) else ""
+    averaged = f"average over {count(posterior.averaged, 'draw')} and " if posterior.averaged > 1 else ""
     return (
         f"{rates}Curves{' and rates' if rates else ''} {averaged}are given with their mean, one standard deviation "
         "(68 %) and the range from the 2.5 to the 97.5 % quantile (95 %)."

@@ -20,11 +20,13 @@ from numpy.typing import ArrayLike
 from ...errors import MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
+from ...support.numbers import count, number
 from .. import Method
 from ..chains import DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..mcmc import THETA_MOVES, MarkovChain
 from ..runner import Progress, run_until_converged
+from ..words import Facts, Words, chain_evidence, chain_length
 from . import elliptical
 from .members import advance as advance_members
 from .members import learn_shares, new_members
@@ -226,10 +228,50 @@ def _check(problem: Problem, options: dict[str, Any]) -> None:
     check(problem, options.get("members"), options.get("covariance"))
 
 
+def _inputs_in_words(facts: Facts) -> str:
+    prior = "normal errors with the covariance from another age model"
+    if "members" in facts:
+        prior = f"the {count(facts['members'], 'member')} of an ensemble from another age model, all equally likely"
+    return (
+        f"The true inputs are unknowns, whose prior was given by {prior}. The known order, which that model had used, "
+        "was not used again."
+    )
+
+
+def _inference_in_words(facts: Facts, kept: int) -> str:
+    sampler = "elliptical slice sampling (Murray et al. 2010)"
+    if "members" in facts:
+        sampler = "conditional importance resampling (Andrieu et al. 2010)"
+    return (
+        f"Inputs (by {sampler}) and parameters (by the Metropolis algorithm) were sampled together, "
+        f"{chain_length(facts, kept, 'round')}."
+    )
+
+
+def _evidence_in_words(facts: Facts) -> str:
+    text = chain_evidence(facts)
+    if "members" in facts:
+        text += (
+            f" Given the data, the {count(facts['members'], 'member')} of the ensemble carry as much weight as "
+            f"{number(facts['effective_members'], 3)} equally likely ones. A handful cannot represent the uncertainty "
+            "of the ages."
+        )
+    return text
+
+
 METHOD = Method(
     name="ensemble",
     run=run,
     title="sampling with the ages of another model",
+    words=Words(
+        inputs=_inputs_in_words,
+        inference=_inference_in_words,
+        evidence=_evidence_in_words,
+        remedy="If the data leave too few members, give more of them, or their covariance; else run it again with more "
+        "sweeps.",
+        citations=lambda facts: ("Rasmussen", "Vehtari", "Andrieu" if "members" in facts else "Murray"),
+        arguments=lambda facts: f"{'members' if 'members' in facts else 'covariance'}=..., ",
+    ),
     infers_inputs=True,
     uses_order=False,
     check_own=_check,

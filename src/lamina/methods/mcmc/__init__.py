@@ -13,6 +13,7 @@ from .. import Method
 from ..chains import NUMBERS_AT_ONCE, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..runner import Progress, run_until_converged
+from ..words import Words, chain_evidence, chain_length
 from .chain import Model, State, advance
 from .dense_chain import DenseChain
 from .renewal import OUTLIERS
@@ -163,6 +164,15 @@ METHOD = Method(
     name="mcmc",
     run=run,
     title="Metropolis-within-Gibbs sampling",
+    words=Words(
+        inference=lambda facts, kept: (
+            "Inputs and parameters were sampled together by Metropolis-within-Gibbs sampling, "
+            f"{chain_length(facts, kept)}."
+        ),
+        evidence=chain_evidence,
+        remedy="Run it again with more sweeps, and check the dates in conflict: one wrong date can hold up a chain.",
+        citations=lambda facts: ("Tran", "Rasmussen", "Vehtari"),
+    ),
     infers_inputs=True,
     uses_order=True,
     has_memory=True,

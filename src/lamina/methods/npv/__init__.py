@@ -24,11 +24,13 @@ from ... import dense, markov
 from ...errors import KernelError, MethodError
 from ...model.problem import Problem
 from ...support.cpus import available_cores
+from ...support.numbers import count, number
 from .. import EQUAL_DEPTHS, LEAST_GAPS, TABULATED, UNDATED, Method
 from ..coordinates import OPEN, Plan, lay, make_plan, unlay
 from ..draws import Draws
 from ..starts import starting_inputs, starting_phi
 from ..target import Target, dense_likelihood, make_target
+from ..words import Facts, Words
 from .objective import interleaved_curvature, mean_part, smooth_part, spacing_curvature, spacing_part, variance_part
 
 Array = np.ndarray
@@ -287,10 +289,33 @@ class _Inference:
         return tau
 
 
+def _inference_in_words(facts: Facts, kept: int) -> str:
+    averaged = f"the curve was averaged over {count(kept, 'draw')} from it" if kept > 1 else "its mean inputs were used"
+    return (
+        "The posterior of the inputs was approximated by a mixture of Gaussians (nonparametric variational inference, "
+        f"Gershman et al. 2012), the best of {count(len(facts['objectives']), 'start')}, with parameters at their best "
+        f"values; {averaged}."
+    )
+
+
+def _evidence_in_words(facts: Facts) -> str:
+    return (
+        f"The best of {count(len(facts['objectives']), 'start')} took {count(facts['steps'], 'step')} and reached an "
+        f"objective of {number(facts['objective'], 5)}; all ended within {number(np.ptp(facts['objectives']), 2)} of "
+        "each other. The method approximates the posterior; compare with mcmc before you trust its widths."
+    )
+
+
 METHOD = Method(
     name="npv",
     run=run,
     title="nonparametric variational inference",
+    words=Words(
+        inference=_inference_in_words,
+        evidence=_evidence_in_words,
+        remedy="Run it again with more steps, or use the method mcmc.",
+        citations=lambda facts: ("Tran", "Rasmussen", "Gershman"),
+    ),
     infers_inputs=True,
     uses_order=True,
     lacks=(UNDATED, TABULATED, EQUAL_DEPTHS, LEAST_GAPS),

@@ -1,14 +1,17 @@
-"""What of a record is drawn: which rows, as which boxes, in which groups, and how far their inputs moved."""
+"""What figures show of a record: which rows, as which boxes, in which groups, and how far their inputs moved."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..engine.quantiles import weighted_quantiles
 from ..kernels import Linear, Stationary
 from ..record import Record
+from .agedepth import accumulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: With more sequences than this, colours could not be told apart.
+#: With more sequences than this, colours could not be distinguished.
 MOST_GROUPS = 5
 #: A box is drawn at least this wide, as a part of the span of time, so that exact rows can be seen.
 LEAST_WIDTH = 0.003
@@ -45,23 +48,23 @@ def has_trend(posterior: Posterior) -> bool:
 
 
 def has_parts(posterior: Posterior) -> bool:
-    """Whether the curve has parts to be told apart: several kernels, or a linear trend."""
+    """Whether the curve is a sum of components: several kernels, or a linear trend."""
     curves = [term for term in posterior.problem.kernel.terms if isinstance(term, Stationary)]
     return len(curves) > 1 or has_trend(posterior)
 
 
 def evenly(n: int, most: int) -> Array:
-    """At most ``most`` of the positions 0 to n - 1, evenly taken, the first and the last among them."""
+    """At most ``most`` of the positions 0 to n - 1, evenly spaced, the first and the last among them."""
     return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
 
 
 def thinning(drawn: int, n: int) -> str:
     """A note that not all rows are drawn; empty where they are."""
-    return "" if drawn >= n else f"{drawn:,} of {n:,} rows drawn, evenly taken"
+    return "" if drawn >= n else f"{drawn:,} of {n:,} rows drawn, evenly spaced"
 
 
 def drawn_rows(record: Record, most: int) -> Array:
-    """At most so many of the rows that have a value, evenly taken."""
+    """At most ``most`` of the rows that have a value, evenly spaced."""
     measured = np.flatnonzero(record.measured)
     return measured[evenly(len(measured), most)]
 
@@ -78,16 +81,16 @@ def groups(record: Record, rows: Array) -> list[Group]:
     else:
         known = [name for name, _ in record.sequences]
         one = len(known) > MOST_GROUPS
-        said = {name: f"{len(known)} sequences" if one else str(name) for name in known}
+        names_shown = {name: f"{len(known)} sequences" if one else str(name) for name in known}
         loose = np.where(exact, "exact times", "no known order")
-        names = np.array([said.get(record.sequence[row], loose[k]) for k, row in enumerate(rows)], dtype=object)
+        names = np.array([names_shown.get(record.sequence[row], loose[k]) for k, row in enumerate(rows)], dtype=object)
     return [Group(str(name), rows[names == name]) for name in dict.fromkeys(names)] + apart
 
 
 class Boxes(NamedTuple):
     """Where rows are drawn, each (N,): a point, and two standard deviations about it.
 
-    Rows without a date are drawn where they were found, and values less the offset of their core.
+    Rows without a date are drawn at their posterior mean, and the offset of its core is subtracted from a value.
     """
 
     t: Array
@@ -120,11 +123,11 @@ def _offsets(posterior: Posterior) -> Array:
 
 def size_of(posterior: Posterior) -> str:
     """What the boxes are, in words."""
-    return "± 2 sd" if posterior.model.offsets is None else "± 2 sd, less its offset"
+    return "± 2 sd" if posterior.model.offsets is None else "± 2 sd, minus its offset"
 
 
 def _placed(posterior: Posterior) -> tuple[Array, Array]:
-    """t and t_sd of each row, shape (N,); of rows without a date, where they were found."""
+    """t and t_sd of each row, shape (N,); of rows without a date, the posterior mean and sd."""
     record = posterior.record
     if record.dated.all():
         return record.t, record.t_sd
@@ -135,8 +138,8 @@ def _placed(posterior: Posterior) -> tuple[Array, Array]:
 def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     """The ends of the axis of time: the curve and all boxes are between them.
 
-    The box of a row that is dated no better than to the whole length of the record would squeeze all others into a
-    line; of such a row the date is between the ends, and the box is cut.
+    The box of a row whose date is as uncertain as the whole record is long would squeeze all others into a line: of
+    such a row the date is between the ends, and the box is cut.
     """
     middle, t_sd = _placed(posterior)
     left, right = middle - _width(middle, t_sd), middle + _width(middle, t_sd)
@@ -147,8 +150,30 @@ def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
+def date_density(record: Record, row: int, points: int) -> tuple[Array, Array]:
+    """Times, and the density of a reported date there relative to its maximum, each (points,)."""
+    date = None if record.dates is None else record.dates[row]
+    t, sd = record.t[row], record.t_sd[row] or 1e-9
+    if date is None:
+        times = np.linspace(t - 3.5 * sd, t + 3.5 * sd, points)
+        return times, np.exp(-0.5 * ((times - t) / sd) ** 2)
+    low, high = date.quantile([0.0005, 0.9995])
+    times = np.linspace(low, high, points)
+    log_density = date.log_density(times)
+    return times, np.exp(log_density - log_density.max())
+
+
+def accumulation_quantiles(posterior: Posterior, sequence: Hashable | None = None) -> pd.DataFrame:
+    """Time per unit of depth in each step of a core: from, to (depths), q2.5, q50 and q97.5."""
+    import pandas as pd
+
+    depths, pace = accumulation(posterior, sequence)
+    low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
+    return pd.DataFrame({"from": depths[:-1], "to": depths[1:], "q2.5": low, "q50": middle, "q97.5": high})
+
+
 def input_shifts(posterior: Posterior, rows: Array) -> pd.DataFrame:
-    """Inputs of some rows, as reported and as found: t, t_sd, mean, sd, shift, and kept = sd / t_sd.
+    """Inputs of some rows, reported and posterior: t, t_sd, mean, sd, shift = mean - t, and kept = sd / t_sd.
 
     The last is NaN for exact inputs; t, t_sd, shift and kept are NaN for rows without a date.
     """

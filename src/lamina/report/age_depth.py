@@ -1,0 +1,201 @@
+"""The report of an age-depth model, as plain data for the templates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..posterior.agedepth import layers_of
+from ..posterior.boxes import accumulation_quantiles, date_density, input_shifts
+from ..posterior.diagnosis import conflicts, line_names, row_name
+from ..posterior.summary import parameters
+from ..records.axes import describe
+from ..support.numbers import count, number, percent, plain, value_and_range, with_range, with_sd
+from . import answer, common
+from . import drawing as draw
+from .common import Data, Page
+from .content import Run, Tables
+from .drawing import Figure, Look, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..posterior.posterior import Posterior
+
+Array = np.ndarray
+
+#: Depths at which the model is drawn, beside those of the layers, and points of the density of a date.
+POINTS, DENSITY_POINTS = 200, 60
+#: A date is drawn as wide as this part of the depth of the core, on each side, where its density is highest.
+WIDTH = 0.03
+
+
+def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tables) -> Page:
+    """All sections, in their order; ``depths`` are those whose ages were requested."""
+    record = posterior.record
+    names, (rows, depth) = line_names(record, run.reading), layers_of(record, None)
+    grid = np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), POINTS), *depth[rows]])
+    ages, accumulation = posterior.ages(grid), accumulation_quantiles(posterior)
+    lead = [_span(posterior, ages), _width(posterior, ages), *_moved(posterior)]
+    drawn = {"age-depth": _age_depth(posterior, ages, names), "accumulation": _accumulation(posterior, accumulation)}
+    page = Page(
+        title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
+        top="age_depth.html",
+        lead=" ".join(lead),
+        alt=f"The age-depth model with its bands and dates. {' '.join(lead)}",
+        figures=drawn,
+    )
+    page.add("accumulation", "Accumulation", {"summary": _pace(posterior, accumulation)})
+    page.add("dates", "Dates, reported and corrected", _dates(posterior, names))
+    if depths is not None:
+        page.add("ages", "Ages at the requested depths", _ages(posterior, depths, tables.ages))
+    page.add("parameters", "Parameters", common.parameters(posterior, parameters(posterior), drawn))
+    common.add_shared(page, posterior, names, run)
+    return page
+
+
+def _at_depth(posterior: Posterior, depth: float) -> str:
+    return f"{depth:.4g} {posterior.record.depth_unit}".rstrip()
+
+
+def _span(posterior: Posterior, ages: pd.DataFrame) -> str:
+    (first, low), (last, high) = (
+        (_at_depth(posterior, one["depth"]), with_range(one["q50"], one["q2.5"], one["q97.5"], posterior.record.t_unit))
+        for one in ages.iloc[[0, -1]].to_dict("records")
+    )
+    return f"The {posterior.record.t_name} is {low} at a depth of {first} and {high} at {last}."
+
+
+def _width(posterior: Posterior, ages: pd.DataFrame) -> str:
+    wide, unit = ages["q97.5"] - ages["q2.5"], describe(posterior.record).duration
+    mean, most = (f"{number(one)} {unit}".rstrip() for one in (wide.mean(), wide.max()))
+    widest = _at_depth(posterior, float(ages["depth"][wide.idxmax()]))
+    return f"The 95 % range is {mean} wide on average and {most} at most, at a depth of {widest}."
+
+
+def _moved(posterior: Posterior) -> list[str]:
+    record = posterior.record
+    rows = np.flatnonzero(record.dated & ~record.exact)
+    if not rows.size:
+        return ["All dates are exact."]
+    found = input_shifts(posterior, rows)
+    unit = describe(record).duration
+    return [answer.moved("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))]
+
+
+def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
+    unit = describe(posterior.record).duration or "units of time"
+    return (
+        f"A {posterior.record.depth_unit or 'unit of depth'} took between {number(table['q50'].min())} and "
+        f"{number(table['q50'].max())} {unit} to accumulate (medians of the {count(len(table), 'step')} of the model)."
+    )
+
+
+def _dates(posterior: Posterior, names: list[str] | None) -> Data:
+    """The table of dates: reported and corrected, with those in conflict marked."""
+    record = posterior.record
+    rows = np.flatnonzero(record.dated)
+    wrong = {one.row for one in conflicts(posterior, names)}
+    found = input_shifts(posterior, rows[: common.MOST_LINES])
+    lines = []
+    for row, one in zip(found.index.to_numpy(), found.to_dict("records"), strict=True):
+        exact = one["t_sd"] == 0.0
+        lines.append([
+            row_name(record, int(row), names),
+            "" if record.depth is None else plain(record.depth[row]),
+            f"{plain(one['t'])} (exact)" if exact else with_sd(one["t"], one["t_sd"]),
+            plain(one["mean"]) if exact else with_sd(one["mean"], one["sd"]),
+            "–" if exact else number(one["shift"], 2),
+            "–" if exact else number(one["shift"] / one["t_sd"], 2),
+            "–" if exact else percent(one["kept"]),
+            "in conflict" if int(row) in wrong else "",
+        ])  # fmt: skip
+    axes = describe(record)
+    return {
+        "summary": " ".join(_moved(posterior)),
+        "head": ["date", axes.depth, f"reported ({record.t_unit})" if record.t_unit else "reported", "corrected",
+                 "shift", "shift (sd)", "sd / reported", ""],
+        "rows": lines,
+        "note": common.cut(len(rows), "dates are shown; inputs.csv has all."),
+    }  # fmt: skip
+
+
+def _ages(posterior: Posterior, depths: ArrayLike, known: pd.DataFrame | None) -> Data:
+    table, axes = posterior.ages(depths) if known is None else known, describe(posterior.record)
+    rows = [
+        [plain(one["depth"]), *value_and_range(one["q50"], one["q2.5"], one["q97.5"]), number(one["sd"])]
+        for one in table.head(common.MOST_LINES).to_dict("records")
+    ]
+    note = common.cut(len(table), "depths are shown; ages.csv has all.")
+    return {"head": [axes.depth, f"median {axes.time}", "95 %", "sd"], "rows": rows, "note": note}
+
+
+def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None) -> Figure:
+    """Age against depth with its bands, and the dates as their densities."""
+    record, axes, x = posterior.record, describe(posterior.record), ages["depth"].to_numpy()
+    middle, low, high = (ages[name].to_numpy() for name in ("q50", "q2.5", "q97.5"))
+    hovers = [
+        draw.hover(f"depth {number(d, 4)} {record.depth_unit}", with_range(m, a, b, record.t_unit))
+        for d, m, a, b in zip(x, middle, low, high, strict=True)
+    ]
+    mean, sd = ages["mean"].to_numpy(), ages["sd"].to_numpy()
+    traces = [*draw.bands(x, (low, high), (mean - sd, mean + sd)), *_densities(posterior, names)]
+    traces.append(draw.centre(x, middle, hovers, "median"))
+    frame = draw.layout(axes.depth, axes.time, _depth_range(posterior))
+    if record.hiatus is not None and record.depth is not None:
+        frame["shapes"] = [draw.level(float(one), "dash", upright=True) for one in record.depth[record.hiatus]]
+    frame["yaxis"]["exponentformat"] = "none"
+    return {"data": traces, "layout": frame}
+
+
+def _half_width(depth: Array) -> float:
+    return WIDTH * (float(np.ptp(depth)) or 1.0)
+
+
+def _depth_range(posterior: Posterior) -> tuple[float, float]:
+    """The axis of depth, with room for the densities of the outermost dates."""
+    depth = posterior.record.depth
+    assert depth is not None
+    room = 1.2 * _half_width(depth)
+    return float(depth.min()) - room, float(depth.max()) + room
+
+
+def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
+    """A closed outline for each date, and one point in each that says what it is."""
+    record, depth = posterior.record, posterior.record.depth
+    assert depth is not None
+    rows = np.flatnonzero(record.dated)
+    half = _half_width(depth)
+    found, xs, ys, hovers = input_shifts(posterior, rows), [], [], []
+    for row, one in zip(rows, found.to_dict("records"), strict=True):
+        times, height = date_density(record, int(row), DENSITY_POINTS)
+        xs.append([*(depth[row] - half * height), *(depth[row] + half * height)[::-1], np.nan])
+        ys.append([*times, *times[::-1], np.nan])
+        place = f"{row_name(record, int(row), names)}, depth {plain(depth[row])} {record.depth_unit}".rstrip()
+        dated = f"dated {with_sd(one['t'], one['t_sd'])} {record.t_unit}"
+        hovers.append(draw.hover(place, dated, f"corrected {with_sd(one['mean'], one['sd'])} {record.t_unit}"))
+    look: Look = {"fill": "toself", "fillcolor": "group-1-fill", "line": {"color": "group-1", "width": 0.8}}
+    outlines = draw.line(np.concatenate(xs), np.concatenate(ys), name="dates", legendgroup="dates", **look)
+    marker = {"color": "group-1", "size": 5, "opacity": 0.7}
+    centres = draw.line(depth[rows], record.t[rows], hovers, marker=marker, showlegend=False, legendgroup="dates")
+    return [outlines, centres | {"mode": "markers"}]
+
+
+def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
+    """Time per unit of depth in each step: median and 95 % band, as stairs on a logarithmic axis."""
+    axes, unit = describe(posterior.record), posterior.record.depth_unit
+    x = np.repeat([*table["from"], table["to"].iloc[-1]], 2)[1:-1]
+    lows, middles, highs = (np.repeat(table[name].to_numpy(), 2) for name in ("q2.5", "q50", "q97.5"))
+    hovers = [
+        draw.hover(f"depth {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
+        for a, b, low, m, high in table.itertuples(index=False)
+    ]
+    traces = [
+        draw.band(x, lows, highs, "band-95", name="95 %"),
+        draw.centre(x, middles, np.repeat(hovers, 2).tolist(), "median"),
+    ]
+    frame: dict[str, Any] = draw.layout(axes.depth, axes.pace, _depth_range(posterior))
+    frame["yaxis"] |= {"type": "log", "exponentformat": "none", "dtick": "D2"}
+    return {"data": traces, "layout": frame}

@@ -1,0 +1,88 @@
+"""The report of an age-depth model: figures, dates, conflicts, parameters and methods, from draws made by hand."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cores import DEPTH, TRUE, age_model, core
+from pages import Outline, figures_of, trace
+from texts import EVIL
+
+import lamina
+from lamina import report
+from lamina.dates import Radiocarbon
+
+
+def reading(record: lamina.Record) -> SimpleNamespace:
+    """The table that the dates were read from."""
+    facts = [("input", f"the column {EVIL}", "its name")]
+    return SimpleNamespace(record=record, lines=[9, 8, 7, 6, 5], facts=facts, warnings=["look at this"])
+
+
+@pytest.fixture(scope="module")
+def posterior():
+    return age_model(core())
+
+
+@pytest.fixture(scope="module")
+def page(posterior):
+    run = report.Run("lamina agedepth core.csv", 3, "core.csv", reading(core()), version="1.2.3")
+    return report.html(posterior, at=[5.0, 15.0], run=run)
+
+
+def test_the_model_comes_first_and_detail_in_order(page):
+    outline = Outline(page)
+    assert outline.ids == ["accumulation", "dates", "ages", "parameters", "trust", "table", "methods", "again"]
+    assert {one["id"] for one in outline.figures} == set(figures_of(page))
+    assert {"figure-age-depth", "figure-accumulation", "figure-parameter-alpha"} == set(figures_of(page))
+    assert page.index("figure-age-depth") < page.index('<h2 id="accumulation"')
+    for one in outline.figures:
+        assert len(one["aria-label"]) > 20
+
+
+def test_the_drawn_model_is_that_of_the_posterior(posterior, page):
+    figure = figures_of(page)["figure-age-depth"]
+    middle = trace(figure, "median")
+    table = posterior.ages(middle["x"])
+    np.testing.assert_allclose(middle["y"], table["q50"], atol=0.1)
+    np.testing.assert_allclose(trace(figure, "95 %")["y"][: len(table)], table["q97.5"], atol=0.1)
+    outlines = np.array(trace(figure, "dates")["y"], dtype=float)
+    assert np.isnan(outlines).sum() == 5
+    assert np.nanmax(outlines) == pytest.approx(TRUE[3] + 400.0 + 3.5 * 15.0, abs=1.0)
+
+
+def test_dates_are_named_by_their_lines_and_conflicts_are_marked(page):
+    text = Outline(page).text
+    assert "line 6, d" in text
+    assert text.count("in conflict") == 3  # the badge, the row of the table and the sentence
+    assert f"line 9, {EVIL}" in text
+    assert "1 date in conflict with the order (moved by more than" in text
+    assert re.search(r"line 6, d, depth 30 cm: dated 1100 ± 15, found \d+ ± \d+(\.\d)? cal BP", text)
+
+
+def test_the_paragraphs_tell_of_ages_and_of_no_curve(page):
+    text = Outline(page).text
+    for words in ("The age is", "at a depth of 0 cm", "5 dates", "Computed with lamina 1.2.3 (seed 3)", "alpha",
+                  "A cm took between", "95 % range is", "the true ages are unknowns"):  # fmt: skip
+        assert words in text.replace("\xa0", " ")
+    for words in "Rasmussen", "curve", "length scale", "nan":
+        assert words not in text
+    assert EVIL not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_hiatuses_exact_dates_and_unfinished_fits_have_their_marks():
+    record = core(t_sd=np.where(DEPTH == 0.0, 0.0, 15.0), hiatus=DEPTH == 20.0)
+    page = report.html(age_model(record, converged=False))
+    (line,) = figures_of(page)["figure-age-depth"]["layout"]["shapes"]
+    assert line["x0"] == line["x1"] == 20.0
+    assert "100 (exact)" in page
+    assert "This fit has not converged" in page
+    assert "lamina.age_depth(record, " in Outline(page).text
+
+
+def test_the_calibration_curve_is_cited():
+    dates = [Radiocarbon(1000.0 + 200.0 * k, 30.0) for k in range(5)]
+    record = core(t=None, t_sd=None, dates=dates)
+    page = Outline(report.html(age_model(record))).text
+    assert "The IntCal20 Northern Hemisphere radiocarbon age calibration curve" in page
