@@ -184,6 +184,8 @@ def member(owner: str, name: str, value: Any) -> str:
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
     within = "" if owner.split(".")[-1][0].isupper() else f"{owner}."
+    if not callable(value):  # a constant, which has no docstring of its own
+        return f"{heading}\n\n```py\n{within}{name} = {value!r}\n```"
     return "\n\n".join([heading, signature(within + name, value), prose(value)])
 
 

@@ -1,6 +1,6 @@
-"""What a user may set to override what is found in a table.
+"""The options for reading a table.
 
-Each field carries what the command line needs to offer it. Importing this module is cheap: no NumPy.
+Each field carries the metadata of its command-line option. This module imports quickly: it does not need NumPy.
 """
 
 import math
@@ -21,7 +21,7 @@ def _option(text: str, *choices: Any, default: Any = None, metavar: str | None =
 
 @dataclass(frozen=True)
 class Options:
-    """Explicit overrides; None leaves the choice to the reader.
+    """Settings that override what lamina finds in a table; None means automatic.
 
     t, y: names of the input and output columns.
     t_sd, y_sd: names of their error columns, or one number (as text) for all rows.
@@ -34,12 +34,12 @@ class Options:
     sequence: the column that names the core or site of each row, or "none" for one sequence.
     site: read only the rows of this site or core.
     sheet: the sheet of an Excel file.
-    t_errors: "split" (upper and lower errors of the input as they are), "uniform" (its limits as a range without
-        preference), "student" (Student-t dates as in Bacon) or "normal" (no Student-t for radiocarbon either).
-    curve: calibration curve of radiocarbon ages whose row names none, "IntCal20" without one.
-    gaps_by: whether the prior of the gaps is one of the time per unit of "depth" or height, or treats all "rows" alike.
-    equal_depth: rows of a core at one depth are one layer with one true input ("tie"), or rows whose order is not
-        known ("block").
+    t_errors: "split" (unequal upper and lower errors of the input), "uniform" (its limits as a uniform range),
+        "student" (Student-t dates as in Bacon) or "normal" (normal dates, also for radiocarbon).
+    curve: calibration curve of radiocarbon ages whose row names none; "IntCal20" by default.
+    gaps_by: whether the gap prior describes the time per unit of "depth" (or height), or treats all "rows" alike.
+    equal_depth: whether rows of a core at the same depth are one layer with one true input ("tie"), or rows of unknown
+        order ("block").
     hiatus: depths or heights at which there is a hiatus.
     least_gap: the minimum gap between neighbours, in the unit of the input.
     limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop").
@@ -48,33 +48,37 @@ class Options:
     Raises TableError for a value that an option cannot have.
     """
 
-    t: str | None = _option("Column of the input (age, year).")
-    t_sd: str | None = _option("Column of its error, or one number.")
-    y: str | None = _option("Column of the output.")
-    y_sd: str | None = _option("Column of its error, or one number.")
-    t_sigma: int | None = _option("Input errors are 1 or 2 sigma.", 1, 2)
-    y_sigma: int | None = _option("Output errors are 1 or 2 sigma.", 1, 2)
-    scale: str | None = _option("Ages BP or years CE.", "BP", "CE")
-    order: str | None = _option('Column that gives the order, "rows", or "none".')
-    order_direction: str | None = _option("Inputs increasing or decreasing along it.", "increasing", "decreasing")
-    sequence: str | None = _option('Column that names the core of a row, or "none".')
+    t: str | None = _option("Column with the input (age or year).")
+    t_sd: str | None = _option("Column with its error, or one number for all rows.")
+    y: str | None = _option("Column with the output.")
+    y_sd: str | None = _option("Column with its error, or one number for all rows.")
+    t_sigma: int | None = _option("Whether input errors are 1 or 2 sigma.", 1, 2)
+    y_sigma: int | None = _option("Whether output errors are 1 or 2 sigma.", 1, 2)
+    scale: str | None = _option("Time scale: ages BP or years CE.", "BP", "CE")
+    order: str | None = _option('Column that defines the order, "rows" for the order of the lines, or "none".')
+    order_direction: str | None = _option("Direction of the inputs along the order.", "increasing", "decreasing")
+    sequence: str | None = _option('Column with the core of each row, or "none".')
     site: str | None = _option("Read only this site or core.")
     sheet: str | None = _option("Sheet of an Excel file.")
     t_errors: str | None = _option(
-        "Input errors: upper and lower as they are, limits as a uniform range, Student-t, or all normal.",
+        "Input errors: unequal upper and lower errors, limits as a uniform range, Student-t, or normal.",
         *("split", "uniform", "student", "normal"),
     )
-    curve: str | None = _option("Calibration curve of radiocarbon ages: IntCal20, ...")
-    gaps_by: str | None = _option("Gaps per unit of depth (default), or all rows alike.", "depth", "rows")
-    equal_depth: str | None = _option("Rows at one depth: one layer, or of unknown order.", "tie", "block")
-    hiatus: tuple[float, ...] | None = _option("Hiatus at a depth; may be repeated.", metavar="DEPTH")
-    least_gap: float | None = _option("Minimum gap between neighbours.", metavar="TIME", also="minimum_gap")
-    limiting: str | None = _option("Use limiting dates (default), or drop them.", "use", "drop")
-    incomplete: bool = _option("Keep rows with an empty input or output: layers without it.", default=False)
-    t_name: str | None = _option("Name of the input, for axes.")
+    curve: str | None = _option("Calibration curve for radiocarbon ages, such as IntCal20.")
+    gaps_by: str | None = _option("Gap prior per unit of depth (default), or equal for all rows.", "depth", "rows")
+    equal_depth: str | None = _option("Rows at the same depth: one layer, or rows of unknown order.", "tie", "block")
+    hiatus: tuple[float, ...] | None = _option("Depth of a hiatus; can be repeated.", metavar="DEPTH")
+    least_gap: float | None = _option(
+        "Minimum gap between neighbours, in the unit of the input.", metavar="TIME", also="minimum_gap"
+    )
+    limiting: str | None = _option("Use limiting dates as limits (default), or leave them out.", "use", "drop")
+    incomplete: bool = _option(
+        "Keep rows without an input or output, as layers without a date or value.", default=False
+    )
+    t_name: str | None = _option("Name of the input, for figures and report.")
     t_unit: str | None = _option("Unit of the input, such as cal BP.")
-    y_name: str | None = _option("Name of the output, for axes.")
-    y_unit: str | None = _option("Unit of the output.")
+    y_name: str | None = _option("Name of the output, for figures and report.")
+    y_unit: str | None = _option("Unit of the output, such as m.")
 
     def __post_init__(self) -> None:
         for one in fields(self):
