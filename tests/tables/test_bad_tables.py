@@ -381,7 +381,7 @@ BAD = {
         ['core.csv, column "site": there is no "C", but "A", "B"', "correct the site"],
     ),
     "site without sites": (GOOD, {"site": "C"}, ["core.csv: no column names sites", "--sequence"]),
-    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: a sheet is asked for", "leave out --sheet"]),
+    "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: there are no sheets", "leave out --sheet"]),
     "negative number for all errors": (
         GOOD,
         {"y_sd": "-1"},

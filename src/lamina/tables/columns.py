@@ -10,22 +10,19 @@ from .headers import Header, any_sigma, is_radiocarbon, squash
 from .messages import Fact, Notes, TableError, listing, name_lines, option
 from .options import Options
 
-_MEANS = {
-    "t": "the input (age, year)",
-    "y": "the output (RSL, value)",
-    "depth": "the depth",
-    "height": "the height",
-    "position": "the position",
-    "core": "the core",
-    "site": "the site",
-    "limiting": "the limiting flag",
-    "tie": "the ties",
-    "hiatus": "the hiatuses",
+#: What each role is called in messages, and the option that chooses between several columns for it.
+_ROLES = {
+    "t": ("the input (age, year)", "t"),
+    "y": ("the output (RSL, value)", "y"),
+    "depth": ("the depth", "order"),
+    "height": ("the height", "order"),
+    "position": ("the position", "order"),
+    "core": ("the core", "sequence"),
+    "site": ("the site", "sequence"),
+    "limiting": ("the limiting flag", None),
+    "tie": ("the ties", None),
+    "hiatus": ("the hiatuses", None),
 }
-#: The option that chooses between several columns for a role.
-_CHOSEN_BY = {"t": "t", "y": "y", "depth": "order", "height": "order", "position": "order"} | dict.fromkeys(
-    ("core", "site"), "sequence"
-)
 #: Index of an input that no column holds, because it is made of others.
 MADE = -1
 
@@ -119,8 +116,7 @@ def begin(grid: Grid) -> Reading:
 
 def _assign(grid: Grid) -> Columns:
     options = grid.options
-    roles = ("depth", "height", "position", "core", "site", "limiting", "tie", "hiatus")
-    found = {role: _choose(grid, role) for role in roles}
+    found = {role: _choose(grid, role) for role in _ROLES if role not in ("t", "y")}
     t = _named(grid, options.t, "t")
     raw = [h for h in grid.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
@@ -166,9 +162,9 @@ def _choose(grid: Grid, role: str) -> Header | None:
     matches = _values(grid, role)
     best = [header for header in matches if header.rank == min(h.rank for h in matches)]
     if grid.differ(best):
-        by = _CHOSEN_BY.get(role)
+        what, by = _ROLES[role]
         do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
-        raise grid.header_problem(f"{len(best)} columns may hold {_MEANS[role]}: {listing(best)}", do)
+        raise grid.header_problem(f"{len(best)} columns may hold {what}: {listing(best)}", do)
     return best[0] if best else None
 
 

@@ -121,7 +121,7 @@ def read_grid(path: Path, options: Options) -> Grid:
     excel = path.suffix.lower() in _EXCEL
     rows = _read_excel(path, data, options.sheet) if excel else _read_text(path, data)
     if options.sheet is not None and not excel:
-        raise problem(path, "a sheet is asked for, but this is no .xlsx file", f"leave out {option('sheet', 'NAME')}")
+        raise problem(path, "there are no sheets, as this is no .xlsx file", f"leave out {option('sheet', 'NAME')}")
     if max(map(len, rows.cells)) > _WIDEST:
         raise problem(path, f"there are more than {_WIDEST} columns", "give a table with one row per measurement")
     names = {"t": options.t, "y": options.y}
@@ -148,12 +148,9 @@ def _bytes(path: Path) -> bytes:
             if path.suffix.lower() not in _EXCEL:
                 _refuse_other_files(path, chunk)
             if size > _LARGEST:
-                raise problem(
-                    path,
-                    f"the file has {size / 1e6:.0f} MB, more than a table of measurements "
-                    f"({_LARGEST / 1e6:.0f} MB at most)",
-                    f"give only the columns and rows to fit, or split it by site, and see {option('site', 'NAME')}",
-                )
+                most = f"more than a table of measurements ({_LARGEST / 1e6:.0f} MB at most)"
+                do = f"give only the columns and rows to fit, or split it by site, and see {option('site', 'NAME')}"
+                raise problem(path, f"the file has {size / 1e6:.0f} MB, {most}", do)
             return chunk + file.read()
     except FileNotFoundError:
         raise problem(path, "there is no such file", "check the name and the folder") from None

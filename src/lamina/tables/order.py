@@ -294,14 +294,17 @@ def note_reversals(reading: Reading, record: Record, lines: Sequence[int]) -> No
             f"whether it is depth or height, whether the dates are BP or CE ({option('scale', 'BP or CE')}), "
             f"or turn it with {option('order_direction', 'WAY')}."
         )
-    improbable = not reversed_at and pairs >= _FEWEST_NEIGHBOURS and chance < math.log(_UNLIKELY)
-    if improbable or reading.columns.t.modelled:
-        by_chance = f"no date is reversed, which has a chance of {math.exp(chance):.1g}"
-        reading.warn(
-            "the dates look like the output of an age-depth model, or sorted "
-            f"({by_chance if improbable else 'the header says so'}); imposing the order again "
-            "would count it twice. Use the dates as measured, or fit without order (--order none)."
-        )
+    if not reversed_at and pairs >= _FEWEST_NEIGHBOURS and chance < math.log(_UNLIKELY):
+        _warn_of_modelled(reading, f"no date is reversed, which has a chance of {math.exp(chance):.1g}")
+    elif reading.columns.t.modelled:
+        _warn_of_modelled(reading, "the header says so")
+
+
+def _warn_of_modelled(reading: Reading, why: str) -> None:
+    reading.warn(
+        f"the dates look like the output of an age-depth model, or sorted ({why}); imposing the order again "
+        "would count it twice. Use the dates as measured, or fit without order (--order none)."
+    )
 
 
 def _together(record: Record, first: int, last: int) -> bool:
