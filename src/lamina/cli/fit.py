@@ -243,7 +243,7 @@ def _told(posterior: Posterior, facts: dict[str, Any], folder: Path, understandi
     lines = [posterior.summary(names), ""]
     shown = axes.describe(posterior.record)
     for one in facts["intervals"]:
-        mean, low, high = (abs(shown.rate_factor) * one[name] for name in ("mean", "q2.5", "q97.5"))
+        mean, low, high = (shown.unit_factor * one[name] for name in ("mean", "q2.5", "q97.5"))
         lines.append(
             f"mean rate{' forward in time' if shown.backwards else ''}, {one['from']:g} to {one['to']:g}: "
             f"{with_range(mean, low, high, shown.rate_unit)}, above zero with probability {probability(one['p>0'])}"

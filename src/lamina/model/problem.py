@@ -98,6 +98,10 @@ class Problem:
         """Internal time to the user's."""
         return self.record.sign * (time + self.origin)
 
+    def rate_to_user(self, rate: Any) -> Any:
+        """A rate per unit of internal time to one per unit of the user's, and back."""
+        return self.record.sign * rate
+
     def to_theta(self, phi: Array) -> dict[str, Array]:
         """The unknown parameters on the user's scale, from phi (..., P)."""
         values = {name: np.exp(phi[..., i]) for i, name in enumerate(self.names) if self.free[i]}

@@ -170,9 +170,9 @@ def _tables(posterior: Posterior, at: ArrayLike) -> dict[str, pd.DataFrame]:
 
 def _write_tables(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -> None:
     """Curve, rate and parameters."""
-    forward = axes.describe(posterior.record).time_sign
+    forward = axes.describe(posterior.record).forward
     for name, table in tables.items():
-        _csv(forward_in_time(table, forward) if name == "rate" else table, folder / f"{name}.csv")
+        _csv(forward(table) if name == "rate" else table, folder / f"{name}.csv")
     _csv(posterior.theta, folder / "theta.csv")
     if posterior.model.offsets is not None:
         _csv(posterior.offsets(), folder / "offsets.csv")
@@ -187,14 +187,14 @@ def components_table(posterior: Posterior, at: ArrayLike) -> pd.DataFrame:
     """
     import pandas as pd
 
-    forward = axes.describe(posterior.record).time_sign
+    forward = axes.describe(posterior.record).forward
     tables = []
     for quantity in ("curve", "rate") if has_rate(posterior) else ("curve",):
         table = posterior.components(at, rate=quantity == "rate")
         if has_trend(posterior):
             whole = posterior.rate if quantity == "rate" else posterior.curve
             table = pd.concat([table, whole(at, trend=False).assign(component="without trend")], ignore_index=True)
-        table = forward_in_time(table, forward) if quantity == "rate" else table
+        table = forward(table) if quantity == "rate" else table
         table.insert(1, "quantity", quantity)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
@@ -220,17 +220,6 @@ def _draw(posterior: Posterior, folder: Path, tables: dict[str, pd.DataFrame]) -
         with replacing(folder / name) as partial:
             figure.savefig(partial, dpi=200)
         figure.set_layout_engine("none")  # where everything goes was found the first time
-
-
-def forward_in_time(rate: pd.DataFrame, sign: float) -> pd.DataFrame:
-    """A table of rates per unit of time as it passes: on a scale of ages (sign = -1) a rise is positive too."""
-    if sign > 0:
-        return rate
-    turned = rate.copy()
-    turned["mean"] = -rate["mean"]
-    quantiles = [name for name in rate.columns if name.startswith("q")]
-    turned[quantiles] = -rate[quantiles[::-1]].to_numpy()
-    return turned
 
 
 def inputs_table(posterior: Posterior, understanding: Understanding | None = None) -> pd.DataFrame:

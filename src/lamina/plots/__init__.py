@@ -75,7 +75,7 @@ def curve(
     names = describe(posterior.record)
     table = posterior.curve(default_times(posterior) if at is None else at) if table is None else table
     _boxes(posterior, ax)
-    _bands(ax, table, 1.0)
+    _bands(ax, table)
     if draws:
         lines = posterior.sample_curves(table["at"], n=draws, seed=seed)
         label = f"{draws} draw{'s' if draws > 1 else ''}"
@@ -98,7 +98,7 @@ def rate(
     names = describe(posterior.record)
     table = posterior.rate(default_times(posterior) if at is None else at) if table is None else table
     ax = own_axes(ax)
-    _bands(ax, table, names.rate_factor)
+    _bands(ax, names.shown(table))
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel("\n(".join(plain(names.rate).rsplit(" (", 1)) if names.backwards else plain(names.rate))
@@ -231,10 +231,10 @@ def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, 
     ax.tick_params(labelsize="small")
 
 
-def _bands(ax: Axes, table: pd.DataFrame, factor: float) -> None:
-    at, mean, sd = table["at"], factor * table["mean"], abs(factor) * table["sd"]
+def _bands(ax: Axes, table: pd.DataFrame) -> None:
+    at, mean, sd = table["at"], table["mean"], table["sd"]
     look: dict[str, Any] = {"color": CURVE, "linewidth": 0, "zorder": 2}
-    ax.fill_between(at, factor * table["q2.5"], factor * table["q97.5"], alpha=0.2, label="95 %", **look)
+    ax.fill_between(at, table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
     ax.fill_between(at, mean - sd, mean + sd, alpha=0.35, label="68 % (± 1 sd)", **look)
     ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
 

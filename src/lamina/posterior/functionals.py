@@ -167,11 +167,11 @@ def _drawn(
         centre = posterior.input_means
         between = (float(centre.min()), float(centre.max()))
     ((low, high),) = checked([between])
-    sign = describe(posterior.record).time_sign
-    time = np.linspace(low, high, enough(posterior, high - low, POINTS))[:: int(sign)]
+    axes = describe(posterior.record)
+    time = axes.oldest_first(np.linspace(low, high, enough(posterior, high - low, POINTS)))
     if of == "curve":
         return time, posterior.sample_curves(time, n=draws, seed=seed)
-    return time, sign * posterior.sample_rates(time, n=draws, seed=seed)
+    return time, axes.time_sign * posterior.sample_rates(time, n=draws, seed=seed)
 
 
 def _levels(level: ArrayLike) -> Array:

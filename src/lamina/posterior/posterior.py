@@ -138,15 +138,17 @@ class Posterior:
 
         times, draws, names = _times(at), self._thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(times))
-        sign, rough = 1.0, set()
+        if rate:
+            mean = self.problem.rate_to_user(mean)
+        rough = set()
         if rate:
             kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
-            sign, rough = self.problem.record.sign, {p for p, kind in enumerate(kinds) if not kind.differentiable}
+            rough = {p for p, kind in enumerate(kinds) if not kind.differentiable}
             if len(rough) == len(names):
                 self._check_differentiable()
         tables = []
         for p in sorted(set(range(len(names))) - rough):
-            table = summed_up(times, sign * mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
+            table = summed_up(times, mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
             table.insert(0, "component", names[p])
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
@@ -161,7 +163,7 @@ class Posterior:
         kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
         origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
         mean, var = components(self.problem, draws, origin)
-        sign = np.array([1.0, self.problem.record.sign])[kinds]
+        sign = np.array([1.0, self.problem.rate_to_user(1.0)])[kinds]
         times = np.repeat(self.problem.to_user(origin), len(kinds))
         table = summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
         table.insert(0, "term", [("level", "rate")[k] for k in kinds])
@@ -270,7 +272,7 @@ class Posterior:
     def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
         self._check_differentiable()
-        return self.problem.record.sign * self._sample(at, n, seed)[:, 1]
+        return self.problem.rate_to_user(self._sample(at, n, seed)[:, 1])
 
     def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
         """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
@@ -333,7 +335,7 @@ class Posterior:
 
     def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
         f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
-        found = {"curve": (f, f_var), "rate": (self.problem.record.sign * rate, rate_var)}
+        found = {"curve": (f, f_var), "rate": (self.problem.rate_to_user(rate), rate_var)}
         return {name: summed_up(times, *found[name], draws.weight) for name in wanted}
 
     def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:

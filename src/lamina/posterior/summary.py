@@ -77,10 +77,10 @@ def _parameter_lines(table: pd.DataFrame) -> list[str]:
 
 def _trend(posterior: Posterior) -> str:
     shown = axes.describe(posterior.record)
-    rate = posterior.trend().set_index("term").loc["rate"]
-    mean, sd = shown.rate_factor * rate["mean"], abs(shown.rate_factor) * rate["sd"]
+    rate = shown.shown(posterior.trend().set_index("term")).loc["rate"]
     forward = " forward in time" if shown.backwards else ""
-    return f"linear trend{forward}: {number(mean, 4)} ± {number(sd, 2)} {shown.rate_unit}".rstrip()
+    mean, sd = number(rate["mean"], 4), number(rate["sd"], 2)
+    return f"linear trend{forward}: {mean} ± {sd} {shown.rate_unit}".rstrip()
 
 
 def _inputs(posterior: Posterior, names: Sequence[str] | None) -> list[str]:

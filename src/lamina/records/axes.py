@@ -1,13 +1,20 @@
-"""What stands on the axes of figures and tables: names and units of the record, and which way time runs."""
+"""Names and units on the axes of figures and tables, and the direction of time in them.
+
+This is the only place that knows in which direction the times of a record run. Rates are shown forward in time: on a
+scale of ages before present a rise towards the present is positive.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..engine.quantiles import QUANTILES
 from ..support.calendars import runs, without_calendar, words
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..record import Record
 
 _YEAR = {"a", "y", "yr", "yrs", "year", "years"}
@@ -25,25 +32,42 @@ class Axes:
     depth: str  #: "Depth (cm)"
     pace: str  #: "Time per cm (years)"
     runs: str | None  #: "backwards" for ages before present, "forwards" for years; None if the record does not say
-    rate_factor: float  #: what ``Posterior.rate`` is multiplied by to be in ``rate_unit``, forward in time
+    unit_factor: float  #: 1000 where metres a year are shown as millimetres a year, else 1
 
     @property
     def backwards(self) -> bool:
-        """Ages before present: the axis of time is turned, so that it runs from old to young."""
+        """Whether larger numbers are older (ages before present). The axis of time then runs from large to small."""
         return self.runs == "backwards"
 
     @property
     def time_sign(self) -> float:
-        """+1 where larger numbers are later, or nobody knows, -1 where they are earlier."""
+        """The factor that turns a rate per unit of t into one forward in time, and back: -1 for ages, else +1."""
         return -1.0 if self.backwards else 1.0
+
+    @property
+    def rate_factor(self) -> float:
+        """The factor that turns a rate per unit of t into one forward in time, in ``rate_unit``."""
+        return self.time_sign * self.unit_factor
+
+    def forward(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """A table of rates, such as ``Posterior.rate`` returns, forward in time."""
+        return _scaled(rates, self.time_sign)
+
+    def shown(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """A table of rates, such as ``Posterior.rate`` returns, forward in time and in ``rate_unit``."""
+        return _scaled(rates, self.rate_factor)
+
+    def oldest_first(self, times: Any) -> Any:
+        """Increasing times in the order in which they passed."""
+        return times[::-1] if self.backwards else times
 
 
 def describe(record: Record) -> Axes:
     """Names and units for the axes of a record.
 
-    Metres a year are shown as millimetres a year, as is the custom. With ages before present ("BP", "b2k" or "ago" in
-    ``t_unit``, in any spelling) the time axis runs from old to young, and rates are told forward in time: the sign is
-    turned, and the label says so.
+    Metres a year are shown as millimetres a year. With ages before present ("BP", "b2k" or "ago" in ``t_unit``, in any
+    spelling) the time axis runs from old to young, and rates are forward in time: their sign changes, and the label
+    says so.
     """
     called_year = record.t_name.strip().lower() in _YEAR
     way = runs(record.t_unit) or ("forwards" if called_year else None)
@@ -62,8 +86,16 @@ def describe(record: Record) -> Axes:
         depth=_label("Depth", record.depth_unit),
         pace=_label(f"Time per {record.depth_unit or 'unit of depth'}", duration),
         runs=way,
-        rate_factor=-factor if backwards else factor,
+        unit_factor=factor,
     )
+
+
+def _scaled(rates: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """Mean, sd and quantiles times a factor. Where that is negative, the quantiles swap places."""
+    found, names = rates.copy(), list(QUANTILES)
+    found["mean"], found["sd"] = factor * rates["mean"], abs(factor) * rates["sd"]
+    found[names] = factor * rates[names if factor > 0.0 else names[::-1]].to_numpy()
+    return found
 
 
 def _label(name: str, unit: str) -> str:
@@ -72,7 +104,7 @@ def _label(name: str, unit: str) -> str:
 
 
 def _step(unit: str, called_year: bool) -> str:
-    """The unit in which differences of time are told: "year" for all calendars in years, empty if not known."""
+    """The unit of a difference in time: "year" for all calendars in years, empty if not known."""
     rest = without_calendar(unit)
     if rest:
         return "year" if " ".join(rest).lower() in _YEAR else " ".join(rest)

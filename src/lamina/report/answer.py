@@ -26,8 +26,8 @@ def _change(content: Content) -> list[str]:
     if not len(content.whole):
         return []
     record, axes, whole = content.posterior.record, content.axes, content.whole.iloc[0]
-    first, last = (whole["from"], whole["to"])[:: int(axes.time_sign)]
-    span = (whole["to"] - whole["from"]) / abs(axes.rate_factor)
+    first, last = axes.oldest_first((whole["from"], whole["to"]))
+    span = (whole["to"] - whole["from"]) / axes.unit_factor
     change, low, high = (span * whole[name] for name in ("mean", "q2.5", "q97.5"))
     name, between = capitalised(record.y_name), f"between {when(content, first, False)} and {when(content, last)}"
     if max(whole["p>0"], 1.0 - whole["p>0"]) < 0.95:
@@ -63,14 +63,14 @@ def trend(content: Content) -> str:
     """The rate of the linear trend, and its prior; nothing without one."""
     if content.trend is None:
         return ""
-    axes, factor = content.axes, content.axes.rate_factor
+    axes = content.axes
     mean, low, high = shown_rate(content.trend.set_index("term").loc["rate"], axes)
     forward = " forward in time" if axes.backwards else ""
     (term,) = (term for term in content.posterior.problem.kernel.trend if isinstance(term, Linear))
     prior = "its prior is flat"
     if np.isfinite(term.sd):
-        known = content.posterior.problem.record.sign * factor * term.mean
-        prior = f"its prior was {with_sd(known, abs(factor) * term.sd)} {axes.rate_unit}".rstrip()
+        known = axes.rate_factor * content.posterior.problem.rate_to_user(term.mean)
+        prior = f"its prior was {with_sd(known, axes.unit_factor * term.sd)} {axes.rate_unit}".rstrip()
     return f"The linear trend{forward} is {with_range(mean, low, high, axes.rate_unit)}; {prior}."
 
 

@@ -164,7 +164,7 @@ def _interval_rates(
         return interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
     shown = known.copy()
     numbers = [name for name in known.columns if name in ("mean", "sd") or name.startswith("q")]
-    shown[numbers] *= abs(axes.rate_factor)
+    shown[numbers] *= axes.unit_factor
     return shown
 
 
@@ -185,5 +185,5 @@ def _at_times(
 
 def shown_rate(table: pd.DataFrame, axes: Axes) -> tuple[Any, Any, Any]:
     """Mean, 2.5 % and 97.5 % quantile of a table of ``Posterior.rate`` as they are shown, forward in time."""
-    mean, *ends = (axes.rate_factor * table[name] for name in ("mean", "q2.5", "q97.5"))
-    return mean, *ends[:: int(axes.time_sign)]
+    shown = axes.shown(table)
+    return shown["mean"], shown["q2.5"], shown["q97.5"]

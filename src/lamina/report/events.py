@@ -24,7 +24,7 @@ class Event(NamedTuple):
 def in_words(record: Record, one: dict[str, Any]) -> Event:
     """A line of the table of events."""
     axes = describe(record)
-    factor, unit = (abs(axes.rate_factor), axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
+    factor, unit = (axes.unit_factor, axes.rate_unit) if one["of"] == "rate" else (1.0, record.y_unit)
     what = f"{one['event']} of the {one['of']}"
     if one["event"] == "first above":
         what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()

@@ -59,7 +59,7 @@ def rate(content: Content, trend: bool = True) -> Figure:
     """The rate, with or without the trend, with its bands and the line at zero. Only where there is one."""
     table, axes = content.rate if trend else content.without_trend, content.axes
     assert table is not None
-    at, (mean, low, high), sd = table["at"], shown_rate(table, axes), abs(axes.rate_factor) * table["sd"]
+    at, (mean, low, high), sd = table["at"], shown_rate(table, axes), axes.unit_factor * table["sd"]
     hovers = _hovers(content, at, mean, low, high, axes.rate_unit)
     traces = [*draw.bands(at, (low, high), (mean - sd, mean + sd)), draw.centre(at, mean, hovers)]
     return {"data": traces, "layout": _layout(content, axes.rate, draw.level(0.0))}
@@ -169,7 +169,7 @@ def parameter(posterior: Posterior, name: str) -> Figure:
 def _layout(content: Content, y_title: str, *shapes: dict[str, Any]) -> dict[str, Any]:
     """Against time, running the usual way of the field."""
     low, high = time_range(content.posterior, content.curve["at"])
-    ends = (high, low) if content.axes.backwards else (low, high)
+    ends = content.axes.oldest_first((low, high))
     return draw.layout(content.axes.time, y_title, ends) | ({"shapes": list(shapes)} if shapes else {})
 
 

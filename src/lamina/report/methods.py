@@ -109,7 +109,7 @@ def _trend(posterior: Posterior, term: TrendTerm) -> str:
     axes = describe(posterior.record)
     kind, factor, unit = "level", 1.0, posterior.record.y_unit
     if isinstance(term, Linear):  # kept in internal time, whose sign is not the user's where the order is decreasing
-        kind, factor, unit = "linear trend", posterior.problem.record.sign * axes.rate_factor, axes.rate_unit
+        kind, factor, unit = "linear trend", posterior.problem.rate_to_user(axes.rate_factor), axes.rate_unit
     if not np.isfinite(term.sd):
         return f"{kind} (flat prior"
     return f"{kind} (normal prior, {with_sd(factor * term.mean, abs(factor) * term.sd)} {unit}".rstrip()
