@@ -16,7 +16,7 @@ from lamina.methods.draws import Draws
 from lamina.methods.prediction import curves
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
-from lamina.posterior import posterior
+from lamina.posterior import inputs, posterior
 from lamina.posterior.posterior import Posterior
 
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
@@ -312,7 +312,7 @@ def test_inputs_that_no_method_inferred_are_as_uncertain_as_reported(method):
 def test_inputs_of_long_records_are_summed_up_in_parts(monkeypatch):
     found = some_draws(30)
     whole = found.inputs()
-    monkeypatch.setattr(posterior, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(inputs, "ROWS_AT_ONCE", 3)
     pd.testing.assert_frame_equal(found.inputs(), whole)
 
 
@@ -407,3 +407,24 @@ def test_inputs_are_told_from_all_sweeps_however_few_draws_are_kept(tmp_path):
     going_on = fits.quietly(fits.record(), draws=20, checkpoint=few.checkpoint, **options)
     longer = fits.quietly(fits.record(), draws=20, **options | {"max_sweeps": 1000})
     pd.testing.assert_frame_equal(going_on.inputs(), longer.inputs())
+
+
+def test_repr_is_a_few_lines_with_method_state_parameters_and_span():
+    lines = repr(fits.posterior("gp")).splitlines()
+    assert lines[:3] == ["Posterior of 10 rows", "  method: gp, converged", "  draws: 1 in 1 chain"]
+    assert lines[3].startswith("  parameters: length ")
+    assert lines[4].startswith("  t: ")
+    assert len(repr(fits.posterior("mcmc"))) < 500
+
+
+def test_repr_works_before_a_method_has_reported_anything():
+    problem = build_problem(fits.record(), Model())
+    found = Posterior(problem, Draws.equal(problem.rows.t[None], problem.start[None]))
+    assert "method: unknown, convergence unknown" in repr(found)
+
+
+def test_a_notebook_shows_an_escaped_table():
+    html = at_fixed(lamina.Matern32(2.0, 1.0), fits.record(t_sd=0.0, t_name="<b>t</b>"))._repr_html_()
+    assert html.startswith("<table>")
+    assert "<b>" not in html
+    assert "&lt;b&gt;t&lt;/b&gt;" in html

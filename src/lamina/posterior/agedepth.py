@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.quantiles import QUANTILES, weighted_quantiles
 from ..errors import RecordError
 from ..record import Record
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .posterior import Posterior
 
 Array = np.ndarray
 
 
 def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
-    """The rows of a sequence, the only one if none is named, and all depths (N,). Raises RecordError without them."""
+    """The rows of a sequence, or of the only one, and all depths (N,). Raises RecordError if the record has none."""
     if record.depth is None:
         raise RecordError("there is no age-depth model without depths: give the record a depth for each row.")
     known = dict(record.sequences)
@@ -30,6 +33,17 @@ def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
     return known[sequence], record.depth
 
 
+def table(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> pd.DataFrame:
+    """The time at each depth, one row each: depth, then mean, sd and quantiles over the draws that were kept."""
+    import pandas as pd
+
+    drawn, weight = times_at(posterior, depths, sequence), posterior.draws.weight
+    mean = weight @ drawn
+    columns = {"depth": depths, "mean": mean, "sd": np.sqrt(weight @ (drawn - mean) ** 2)}
+    columns.update(zip(QUANTILES, weighted_quantiles(drawn, weight), strict=True))
+    return pd.DataFrame(columns)
+
+
 def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
     """Draws of the time at each depth, shape (S, M), on the user's time scale."""
     rows, depth = layers_of(posterior.record, sequence)
@@ -39,7 +53,7 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     layers = np.unique(along)
     if len(layers) < 2:
         raise RecordError("there is no age-depth model of a single depth: give layers at two depths or more.")
-    # Rows of one depth are one layer here: the middle of what they say.
+    # Rows of one depth are one layer, whose time is the mean of theirs.
     order = np.argsort(along, kind="stable")
     drawn = posterior.tau_of(rows[order])
     first = np.searchsorted(along[order], layers)
@@ -50,7 +64,7 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
 
 
 def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
-    """Time per unit of depth in each step between layers: depths of the layers (L,), and draws (S, L - 1)."""
+    """Time per unit of depth between neighbouring layers: depths of the layers (L,), and draws (S, L - 1)."""
     rows, depth = layers_of(posterior.record, sequence)
     depths = np.unique(depth[rows])
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))

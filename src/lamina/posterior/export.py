@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import MethodError, MissingExtraError
+from ..support.arviz_notice import no_refactor_notice
 from ..support.files import write_text
 from .times import default_times
 
 if TYPE_CHECKING:
+    import arviz
     import pandas as pd
     import pyleoclim
 
@@ -82,3 +84,15 @@ def to_pyleoclim(
     given = {name: text for name, text in words.items() if text}
     drawn = posterior.sample_curves(times, n=n, seed=seed)
     return pyleoclim.EnsembleSeries([pyleoclim.Series(time=times, value=one, verbose=False, **given) for one in drawn])
+
+
+def to_arviz(posterior: Posterior) -> arviz.InferenceData:
+    """The draws as ArviZ's InferenceData: tau and the parameters, by chain."""
+    with no_refactor_notice():
+        import arviz
+
+    chains = posterior.draws.chains
+    theta = posterior.problem.to_theta(posterior.draws.phi)
+    draws: dict[str, Array] = {name: values.reshape(chains, -1) for name, values in theta.items()}
+    draws["tau"] = posterior.tau.reshape(chains, -1, len(posterior.record))
+    return arviz.from_dict(posterior=draws, dims={"tau": ["row"]})

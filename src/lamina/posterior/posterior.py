@@ -1,4 +1,4 @@
-"""Posterior: what a fit found, whatever the method. The curve, its rate and the inputs are computed here, for all."""
+"""Posterior: the result of a fit, with the same curve, rate and inputs for every method."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
-from ..engine.quantiles import LEVELS, QUANTILES, summed_up, weighted_quantiles
+from ..engine.quantiles import summed_up
 from ..errors import KernelError, MethodError, RecordError
 from ..kernels import Constant, Linear, Stationary
 from ..methods.draws import Draws, affordable
@@ -20,12 +19,12 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem
 from ..record import Record
-from ..support.arviz_notice import no_refactor_notice
 from ..support.checks import numbers
-from . import export, functionals, storage
-from .agedepth import times_at
+from ..support.display import Facts, as_html, as_text
+from ..support.numbers import count, number, with_sd
+from . import agedepth, export, functionals, inputs, storage
 from .boxes import evenly
-from .diagnosis import conflict_limit, rows_in_conflict
+from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
 from .summary import describe
 
 if TYPE_CHECKING:
@@ -35,34 +34,57 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: A variance this many times the reported one is an outlier's.
-OUTLYING = 10.0
-#: Bands are averaged over so many draws, evenly taken: at most, at least, and in between draws times rows stay below.
+#: A value is an outlier if its variance is more than this many times the reported one.
+OUTLIER_FACTOR = 10.0
+#: Bands are averaged over evenly spaced draws: at most, at least, and in between so that draws times rows stay below.
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 1000, 50, 20_000_000
-#: The curve is told for as many times at once as make so many numbers, draws times times: memory has an end.
+#: The curve is computed in parts of this many numbers, draws times times, to save memory.
 NUMBERS_AT_ONCE = 10_000_000
-#: Inputs are summed up for so many rows at once, to spare memory in very long records.
-ROWS_AT_ONCE = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
-    """A weighted set of draws of the inputs and parameters, and what the method says about itself.
+    """A weighted set of draws of the inputs and parameters, and the diagnostics of the method.
 
-    Everything a user sees is in the record's own row order, time scale and units.
+    All results are in the record's own row order, time scale and units.
     """
 
     problem: Problem
     draws: Draws
 
+    def __repr__(self) -> str:
+        return as_text(f"Posterior of {count(len(self.record), 'row')}", self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html(f"Posterior of {count(len(self.record), 'row')}", self._facts())
+
+    def _facts(self) -> Facts:
+        """What ``repr`` shows."""
+        known, weight, record = self.draws.diagnostics, self.draws.weight, self.record
+        state = state_of(known) if {"converged", "interrupted"} <= known.keys() else "convergence unknown"
+        parameters = []
+        for name, values in self.problem.to_theta(self.draws.phi).items():
+            mean = float(weight @ values)
+            spread = float(np.sqrt(weight @ (values - mean) ** 2)) if np.ptp(values) > 0.0 else 0.0
+            parameters.append(f"{name} {with_sd(mean, spread) if spread else number(mean, 4)}")
+        centre = self.input_means
+        conflicts = rows_in_conflict(record, centre)
+        return [
+            ("method", f"{known.get('method', 'unknown')}, {state}"),
+            ("draws", f"{len(weight):,} in {count(self.draws.chains, 'chain')}"),
+            ("parameters", ", ".join(parameters) or "none"),
+            (record.t_name, f"{number(centre.min(), 5)} to {number(centre.max(), 5)} {record.t_unit}".rstrip()),
+            *([("conflicts", count_conflicts(len(conflicts)))] if conflicts else []),
+        ]
+
     @property
     def record(self) -> Record:
-        """What was measured."""
+        """The measurements."""
         return self.problem.source
 
     @property
     def model(self) -> Model:
-        """What was fitted: kernel, gap prior, trend, priors and the other settings of the model."""
+        """The model that was fitted: kernel, gap prior, trend, priors and other settings."""
         return self.problem.model
 
     @property
@@ -83,35 +105,35 @@ class Posterior:
 
     @property
     def diagnostics(self) -> dict[str, Any]:
-        """What the method knows of itself, and the rows whose date is in conflict."""
+        """Convergence and other facts that the method reports, and the rows whose date is in conflict."""
         found = rows_in_conflict(self.record, self.input_means)
         return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": found}
 
     @property
     def conflict_limit(self) -> float:
-        """A date that moved by more of its standard deviations than this is in conflict with the order or the curve."""
+        """How many standard deviations a date may move before it is in conflict with the order or the curve."""
         return conflict_limit(self.record)
 
     @property
     def averaged(self) -> int:
-        """Over how many draws a band is averaged."""
+        """The number of draws that bands are averaged over."""
         return min(len(self.draws.tau), affordable(len(self.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS))
 
     @property
     def checkpoint(self) -> dict[str, Array] | None:
-        """Where a mcmc fit stands that was interrupted or has not converged: ``fit(..., checkpoint=...)`` goes on."""
+        """The state of an interrupted or unconverged fit, which ``fit(..., checkpoint=...)`` continues."""
         return self.draws.checkpoint
 
     @property
     def as_measured(self) -> bool:
-        """Whether the method takes the reported inputs for the true ones, as gp and nigp do, and infers none."""
+        """Whether the method takes the inputs as measured, as gp and nigp do, instead of inferring them."""
         method = METHODS.get(self.draws.diagnostics.get("method", ""))
         return method is not None and not method.infers_inputs
 
     def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
         """The curve f at times ``at``: mean, sd and quantiles, one row each.
 
-        Without ``trend``, what is left of it when the level and the linear trend are taken out.
+        trend: whether to include the level and the linear trend.
         """
         return self._tables(at, ("curve",), trend)["curve"]
 
@@ -123,25 +145,24 @@ class Posterior:
         return self._tables(at, ("rate",), trend)["rate"]
 
     def curve_and_rate(self, at: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """What ``curve`` and ``rate`` give, for little more than the price of one."""
+        """The tables of ``curve`` and ``rate``, computed together in little more than the time of one."""
         found = self._tables(at, ("curve", "rate"))
         return found["curve"], found["rate"]
 
     def components(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
-        """The parts that the curve is the sum of, at times ``at``: each kernel of a sum, and the trend.
+        """The components of the curve at times ``at``: each kernel of a sum, and the trend. The curve is their sum.
 
-        Columns: component, at, mean, sd and the quantiles. Components are called by their kernel, with the number that
-        its parameters have ("Matern52_1" has length_1), and "trend" is the level and the linear trend together.
-        ``rate``: their rates of change instead, of those components that have one.
+        Columns: component, at, mean, sd and the quantiles. Components are named after their kernel, with the number of
+        its parameters ("Matern52_1" has length_1); "trend" is the level and the linear trend together.
+        rate: return rates of change instead, for those components that have one.
         """
         import pandas as pd
 
-        times, draws, names = _times(at), self._thinned(), component_names(self.problem.kernel)
+        times, draws, names = _numbers("at", at), self._thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(times))
-        if rate:
-            mean = self.problem.rate_to_user(mean)
         rough = set()
         if rate:
+            mean = self.problem.rate_to_user(mean)
             kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
             rough = {p for p, kind in enumerate(kinds) if not kind.differentiable}
             if len(rough) == len(names):
@@ -156,8 +177,8 @@ class Posterior:
     def trend(self) -> pd.DataFrame:
         """The coefficients of the trend, level + rate (t - at): term, at, mean, sd and quantiles, one row each.
 
-        Rates are those of the record's own scale: on a scale of ages a rise towards the present is negative. Of a fit
-        without trend the table is empty.
+        Rates are per unit of t: on a scale of ages a rise towards the present is negative. The table is empty if the
+        fit had no trend.
         """
         terms, draws = self.problem.kernel.trend, self._thinned()
         kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
@@ -170,73 +191,31 @@ class Posterior:
         return table
 
     def input_moments(self, rows: Array) -> tuple[Array, Array, Array]:
-        """Draws of the inputs of some rows, shape (S, len(rows)), their means and their standard deviations.
-
-        Where a sampler has summed up more draws than it kept, mean and sd are those of all of them, and the draws that
-        were kept are moved and scaled to have them, too.
-        """
-        layer, weight = self.problem.layer[rows], self.draws.weight
-        tau = self.draws.tau[:, layer].astype(float)
-        mean = weight @ tau
-        sd = np.sqrt(weight @ (tau - mean) ** 2)
-        if self.draws.moments is not None:
-            all_mean, all_sd = self.draws.moments[:, layer]
-            tau = all_mean + np.divide(all_sd, sd, out=np.ones_like(sd), where=sd > 0.0) * (tau - mean)
-            mean, sd = all_mean, all_sd
-        return self.problem.to_user(tau), self.problem.to_user(mean), sd
+        """Draws of the inputs of some rows, shape (draws, len(rows)), their means and their standard deviations."""
+        return inputs.moments(self, rows)
 
     @property
     def input_means(self) -> Array:
         """The mean of each input, shape (N,)."""
-        moments, tau = self.draws.moments, self.draws.tau
-        if moments is None:
-            parts = [slice(first, first + ROWS_AT_ONCE) for first in range(0, tau.shape[1], ROWS_AT_ONCE)]
-            mean = np.concatenate([self.draws.weight @ tau[:, part] for part in parts])
-        else:
-            mean = moments[0]
-        return self.problem.to_user(mean)[self.problem.layer]
+        return inputs.means(self)
 
     def inputs(self) -> pd.DataFrame:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
 
-        A method that infers no inputs knows of them what was reported: sd is then t_sd, and the quantiles are those of
-        the normal distribution with it.
+        For a method that takes the inputs as measured, sd is t_sd and the quantiles are those of a normal distribution.
         """
-        import pandas as pd
-
-        found = np.empty((len(self.record), 2 + len(LEVELS)))
-        for first in range(0, len(found), ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            tau, mean, sd = self.input_moments(np.arange(first, min(first + ROWS_AT_ONCE, len(found))))
-            found[part, 0], found[part, 1] = mean, sd
-            found[part, 2:] = weighted_quantiles(tau, self.draws.weight).T
-        if self.as_measured:
-            found[:, 1] = self.record.t_sd
-            found[:, 2:] = found[:, :1] + self.record.t_sd[:, None] * ndtri(LEVELS)
-        exact = self.record.exact
-        found[exact], found[exact, 1] = self.record.t[exact, None], 0.0  # to the last digit
-        columns = {"t": self.record.t, "t_sd": self.record.t_sd}
-        columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
-        return pd.DataFrame(columns)
+        return inputs.table(self)
 
     def ages(self, depth: ArrayLike, sequence: Hashable | None = None) -> pd.DataFrame:
         """The age-depth model: the time at each depth, one row each: depth, then mean, sd and quantiles.
 
-        Within a draw, time goes on evenly between neighbouring layers; beyond the first and last, as between the two
-        that are nearest. It is told from the draws that were kept. ``sequence``: which one, where the record has
-        several.
+        Within a draw, times are interpolated linearly between neighbouring layers and extrapolated beyond the first
+        and the last. sequence: the label of one sequence, needed if the record has several.
         """
-        import pandas as pd
-
-        depths = _numbers("depth", depth)
-        drawn, weight = times_at(self, depths, sequence), self.draws.weight
-        mean = weight @ drawn
-        columns = {"depth": depths, "mean": mean, "sd": np.sqrt(weight @ (drawn - mean) ** 2)}
-        columns.update(zip(QUANTILES, weighted_quantiles(drawn, weight), strict=True))
-        return pd.DataFrame(columns)
+        return agedepth.table(self, _numbers("depth", depth), sequence)
 
     def outliers(self) -> pd.Series:
-        """For each row, the probability that its value is an outlier: NaN where none was measured.
+        """The probability that the value of each row is an outlier; NaN where none was measured.
 
         With outliers="student", the probability that its variance is more than ten times the reported one.
         """
@@ -245,7 +224,7 @@ class Posterior:
         factor = self.draws.factor
         if factor is None or self.model.outliers is None:
             raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
-        share = self.draws.weight @ (factor > OUTLYING)
+        share = self.draws.weight @ (factor > OUTLIER_FACTOR)
         found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
         return pd.Series(found, name="outlier")
 
@@ -277,7 +256,7 @@ class Posterior:
     def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
         """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
 
-        They add up to a draw of the curve: for Matérn kernels to that of ``sample_curves`` with the same seed.
+        Their sum is a draw of the curve: for Matérn kernels the one of ``sample_curves`` with the same seed.
         """
         drawn = self._sample(at, n, seed, "all")[:, ::2]
         return dict(zip(component_names(self.problem.kernel), np.moveaxis(drawn, 1, 0), strict=True))
@@ -297,23 +276,16 @@ class Posterior:
         return functionals.faster(self, period, other, **options)
 
     def summary(self, names: Sequence[str] | None = None) -> str:
-        """What was found, in a few lines of plain text. ``names``: what to call each row, in place of its position."""
+        """The results in a few lines of plain text. names: what to call each row, instead of its position."""
         return describe(self, names)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a NetCDF file, which ``lamina.load`` reads."""
+        """Write the posterior to a NetCDF file, which ``lamina.load`` reads."""
         storage.save(self, path)
 
     def to_arviz(self) -> arviz.InferenceData:
         """The draws as ArviZ's InferenceData: tau and the parameters, by chain."""
-        with no_refactor_notice():
-            import arviz
-
-        chains = self.draws.chains
-        theta = self.problem.to_theta(self.draws.phi)
-        posterior: dict[str, Array] = {name: values.reshape(chains, -1) for name, values in theta.items()}
-        posterior["tau"] = self.tau.reshape(chains, -1, len(self.record))
-        return arviz.from_dict(posterior=posterior, dims={"tau": ["row"]})
+        return export.to_arviz(self)
 
     def write_ensemble(self, path: str | Path, n: int = 1000, seed: int = 0, sequence: Any = None) -> None:
         """Write n joint draws of the inputs as CSV, depth by members: ``lamina.posterior.export.ages``."""
@@ -326,7 +298,7 @@ class Posterior:
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self._check_differentiable()
-        times, draws = _times(at), self._thinned()
+        times, draws = _numbers("at", at), self._thinned()
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
         parts = [
             self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
@@ -345,7 +317,7 @@ class Posterior:
         if not (isinstance(seed, int | np.integer) and seed >= 0):
             raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
         rng = np.random.default_rng(seed)
-        return sample(self.problem, self.draws, self.problem.to_internal(_times(at)), n, rng, parts)
+        return sample(self.problem, self.draws, self.problem.to_internal(_numbers("at", at)), n, rng, parts)
 
     def _thinned(self) -> Draws:
         size, most = len(self.draws.tau), self.averaged
@@ -369,10 +341,6 @@ def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
-
-
-def _times(at: ArrayLike) -> Array:
-    return _numbers("at", at)
 
 
 def _numbers(name: str, values: ArrayLike) -> Array:
