@@ -14,7 +14,7 @@ from lamina.paper.figures import steps
 def results():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(times, "ITERATIONS", 20)
-        patch.setattr(times, "SECONDS_A_STEP", 0.0)
+        patch.setattr(times, "SECONDS_PER_STEP", 0.0)
         return paper.timing(sizes=(5, 10), repetitions=1)
 
 

@@ -1,8 +1,8 @@
-"""The experiments of Tran, Pavlovic & Kopp (2015), as library calls: what their paper shows, beside what lamina adds.
+"""The experiments of Tran, Pavlovic & Kopp (2015) as library calls.
 
-synthetic()  the five functions with noisy inputs: its Figure 1, and its supplement
-timing()     its training times, and what of them is the algorithm
-sealevel()   Nassau Landing, Florida: its Figure 2 and Table 1
+synthetic()  five functions with noisy inputs: their Figure 1 and supplement
+timing()     training times, and how much of them is due to the algorithm
+sealevel()   Nassau Landing, Florida: their Figure 2 and Table 1
 """
 
 from .functions import synthetic

@@ -1,4 +1,4 @@
-"""The figures of the paper, drawn from what the experiments returned."""
+"""The figures of the paper, drawn from the results of the experiments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .nassau import SeaLevel
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Okabe & Ito's colours, which colour-blind readers can tell apart, and a mark for those who print in grey.
+#: Colours of Okabe & Ito, which colour-blind readers can distinguish, and a marker for prints in grey.
 STYLE = {
     "npv": ("#D55E00", "o"),
     "mcmc": ("#0072B2", "s"),
@@ -23,7 +23,7 @@ STYLE = {
     "lamina": ("#CC79A7", "D"),
     "measured": ("#000000", "x"),
 }
-#: The methods that Figure 1 draws, and for the inputs those that estimate them.
+#: The methods that Figure 1 draws, and those of them that estimate the inputs.
 SHOWN, ESTIMATING = ("gp", "nigp", "npv", "mcmc", "lamina"), ("npv", "mcmc", "lamina")
 LABELS = {"lamina": "lamina (default)", "measured": "measured inputs"}
 
@@ -52,7 +52,7 @@ def _errors(ax: Any, part: pd.DataFrame, value: str, methods: tuple[str, ...]) -
     for k, name in enumerate(shown):
         own = part[part["method"] == name].groupby("t_sd")[value]
         colour, mark = STYLE[name]
-        at = np.array(list(own.groups)) * 1.03 ** (k - len(shown) / 2)  # side by side, so that bars can be told apart
+        at = np.array(list(own.groups)) * 1.03 ** (k - len(shown) / 2)  # side by side, so that bars do not overlap
         ax.errorbar(at, own.mean(), own.std(ddof=0), color=colour, marker=mark, ms=4, lw=1.2, capsize=2,
                     label=LABELS.get(name, name))  # fmt: skip
     if value == "mae":
@@ -120,9 +120,9 @@ def figure2(found: SeaLevel) -> Figure:
 
 
 def added(found: SeaLevel) -> Figure:
-    """What lamina adds: the default curve, its rate with bands, and how the inputs were corrected."""
+    """What lamina adds: the default curve, its rate with bands, and the shifts of the inputs."""
     figure = Figure(figsize=(10.0, 9.0), layout="constrained")
-    level, rate, shift = figure.subplots(3, 1, sharex=True)
+    level, rate, shifts = figure.subplots(3, 1, sharex=True)
     colour = STYLE["lamina"][0]
     _data(level, found)
     _bands(level, found.curve[found.curve["method"] == "lamina"], colour)
@@ -133,13 +133,13 @@ def added(found: SeaLevel) -> Figure:
     for name in ESTIMATING:
         if name in found.posteriors:
             own = found.inputs[(found.inputs["method"] == name) & (found.inputs["t_sd"] > 0)]
-            moved = own["mean"] - own["t"]
-            shift.errorbar(own["t"], moved, own["sd"], color=STYLE[name][0], marker=STYLE[name][1], ms=3.5, ls="",
-                           lw=0.8, label=LABELS.get(name, name))  # fmt: skip
-    shift.axhline(0.0, color="black", lw=0.8)
-    shift.set(ylabel="posterior − reported age, years", xlabel="year CE")
-    shift.legend(frameon=False, ncols=3, loc="upper left")
-    for ax in level, rate, shift:
+            colour, mark = STYLE[name]
+            look = {"color": colour, "marker": mark, "ms": 3.5, "ls": "", "lw": 0.8, "label": LABELS.get(name, name)}
+            shifts.errorbar(own["t"], own["mean"] - own["t"], own["sd"], **look)
+    shifts.axhline(0.0, color="black", lw=0.8)
+    shifts.set(ylabel="posterior − reported age, years", xlabel="year CE")
+    shifts.legend(frameon=False, ncols=3, loc="upper left")
+    for ax in level, rate, shifts:
         ax.title.set_fontsize(10)
         ax.grid(alpha=0.25)
         ax.xaxis.set_major_formatter(ScalarFormatter())
@@ -161,7 +161,4 @@ def _curve(ax: Any, curve: pd.DataFrame, colour: str) -> None:
 
 def _bands(ax: Any, curve: pd.DataFrame, colour: str) -> None:
     ax.fill_between(curve["at"], curve["q5"], curve["q95"], color=colour, alpha=0.2, lw=0)
-    ax.fill_between(
-        curve["at"], curve["mean"] - curve["sd"], curve["mean"] + curve["sd"], color=colour, alpha=0.3, lw=0
-    )
-    ax.plot(curve["at"], curve["mean"], color=colour, lw=1.5)
+    _curve(ax, curve, colour)

@@ -1,6 +1,6 @@
 """The paper's first experiment: five functions whose 25 inputs are measured with errors.
 
-How far is each method's curve from the truth, how far are its inputs, and how often do its 90 % bands hold the truth?
+It measures the errors of the curve and of the inputs, and how often 90 % bands contain the truth, for each method.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..errors import MethodError
 from ..fitting import NotConverged, fit
 from ..posterior.posterior import Posterior
 from ..record import Record
-from .tasks import Progress, Rows, Task, run
+from .trials import Progress, Rows, Trial, run_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,8 @@ Y_SD = (0.05, 1.0)
 ROWS = 25
 GRID = np.linspace(-10.0, 10.0, 201)
 
-#: What is compared: the paper's four methods (npv and mcmc with the prior that each assumes there), npv with other
-#: priors and averaged over Q, and what lamina does by default.
+#: The settings that are compared: the paper's four methods (npv and mcmc with the priors of the paper), npv with other
+#: priors and averaged over Q, and lamina's default.
 METHODS: dict[str, dict[str, Any]] = {
     "npv": {"method": "npv", "prediction": "plugin", "gaps": "log-uniform"},
     "mcmc": {"method": "mcmc", "gaps": "uniform"},
@@ -66,8 +66,9 @@ def synthetic(
     """One row for each record and method.
 
     Columns: y_sd, function, t_sd, repetition, method; rmse of the curve on [-10, 10]; mae of the inputs and baseline,
-    that of the measured ones; curve_cover and input_cover, the part of the truth in 90 % bands; span, of the estimated
-    inputs (20 is true); seconds and converged. ``store`` keeps results as they come, for the next call to go on from.
+    that of the measured ones; curve_cover and input_cover, the part of the truth inside 90 % bands; span of the
+    estimated inputs (20 is true); seconds and converged.
+    cores: CPUs to use, all by default. store: a file that keeps results, so that the next call continues.
 
     Raises MethodError for a function or method that is not in ``FUNCTIONS`` or ``METHODS``.
     """
@@ -81,7 +82,7 @@ def synthetic(
         raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
     if not (isinstance(repetitions, int) and repetitions >= 1):
         raise MethodError(f"repetitions must be a whole number of at least 1, got {repetitions!r}.")
-    tasks: list[Task] = [
+    trials: list[Trial] = [
         (seed, output, function, error, repetition, method)
         for output in y_sd
         for function in functions
@@ -89,7 +90,7 @@ def synthetic(
         for repetition in range(repetitions)
         for method in methods
     ]
-    return pd.DataFrame(run(tasks, _one, store, cores, progress))
+    return pd.DataFrame(run_trials(trials, _run, store, cores, progress))
 
 
 def simulate(function: str, t_sd: float, y_sd: float, seed: Sequence[int]) -> tuple[Array, Record]:
@@ -101,15 +102,15 @@ def simulate(function: str, t_sd: float, y_sd: float, seed: Sequence[int]) -> tu
     return x, Record(t=t, t_sd=t_sd, y=y, y_sd=y_sd)
 
 
-def _one(task: Task) -> Rows:
-    seed, y_sd, function, t_sd, repetition, method = task
+def _run(trial: Trial) -> Rows:
+    seed, y_sd, function, t_sd, repetition, method = trial
     x, record = simulate(str(function), float(t_sd), float(y_sd), (int(seed), int(repetition)))
     options = METHODS[str(method)]
-    alone: dict[str, Any] = {"cores": 1} if options["method"] in ("mcmc", "npv") else {}
+    one_cpu: dict[str, Any] = {"cores": 1} if options["method"] in ("mcmc", "npv") else {}
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        posterior = fit(record, seed=int(repetition), **options, **alone)
+        posterior = fit(record, seed=int(repetition), **options, **one_cpu)
     took = time.perf_counter() - began
     key = {"y_sd": y_sd, "function": function, "t_sd": t_sd, "repetition": repetition, "method": method}
     state = {"seconds": took, "converged": bool(posterior.diagnostics["converged"])}

@@ -18,18 +18,18 @@ from ..fitting import NotConverged, fit
 from ..posterior.comparison import differences
 from ..posterior.intervals import interval_rates
 from ..posterior.posterior import Posterior
-from .functions import METHODS as ALL
-from .tasks import Progress
+from .functions import METHODS
+from .trials import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: The paper's four methods, npv with the prior that mcmc has there, and lamina's default.
-METHODS = ("npv", "mcmc", "nigp", "gp", "npv mixture, uniform", "lamina")
+COMPARED = ("npv", "mcmc", "nigp", "gp", "npv mixture, uniform", "lamina")
 #: The years at which predictions are compared: the paper's range.
 YEARS = np.arange(-700.0, 2011.0, 10.0)
 #: Table 1 of the paper: (a) mean absolute difference, in a unit it does not name, (b) symmetrised KL divergence.
-PAPER = {
+PAPER_TABLE = {
     ("npv", "mcmc"): (1.23, 0.71),
     ("npv", "nigp"): (3.49, 3.2),
     ("npv", "gp"): (3.42, 3.02),
@@ -37,39 +37,39 @@ PAPER = {
     ("mcmc", "gp"): (2.73, 0.88),
     ("nigp", "gp"): (0.069, 0.003),
 }
-#: The rate over these years is told for each method, from joint draws of the curve.
+#: The mean rate over these years is computed for each method, from joint draws of the curve.
 INTERVAL = (1900.0, 2000.0)
 
 
 @dataclass(frozen=True)
 class SeaLevel:
-    """What ``sealevel`` found. Levels in metres, rates in millimetres a year, years CE."""
+    """The results of ``sealevel``. Levels in metres, rates in millimetres a year, years CE."""
 
     posteriors: dict[str, Posterior]
     curve: pd.DataFrame  #: method, at, mean, sd and quantiles
     rate: pd.DataFrame  #: the same for the rate
-    inputs: pd.DataFrame  #: method, row, and what ``Posterior.inputs`` says
+    inputs: pd.DataFrame  #: method, row, and the columns of ``Posterior.inputs``
     pairs: pd.DataFrame  #: first, second, difference (mm), divergence, and the paper's
     interval: pd.DataFrame  #: method; the rate over INTERVAL; the probability of a rise; converged
 
 
-def sealevel(methods: Sequence[str] = METHODS, seed: int = 0, progress: Progress | None = None) -> SeaLevel:
-    """Fit the record with each method and compare what they predict.
+def sealevel(methods: Sequence[str] = COMPARED, seed: int = 0, progress: Progress | None = None) -> SeaLevel:
+    """Fit the record with each method and compare the predictions.
 
-    Raises MethodError for a method that the synthetic experiment does not have either.
+    Raises MethodError for a method that is not in ``lamina.paper.functions.METHODS``.
     """
     import pandas as pd
 
-    unknown = [name for name in methods if name not in ALL]
+    unknown = [name for name in methods if name not in METHODS]
     if unknown:
-        raise MethodError(f"there is no method {unknown[0]!r} in this experiment; there are: {'; '.join(ALL)}.")
+        raise MethodError(f"there is no method {unknown[0]!r} in this experiment; there are: {'; '.join(METHODS)}.")
     record, posteriors = datasets.load("nassau"), {}
     for k, name in enumerate(methods):
         if progress is not None:
             progress(k, len(methods))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            posteriors[name] = fit(record, seed=seed, **ALL[name])
+            posteriors[name] = fit(record, seed=seed, **METHODS[name])
     if progress is not None:
         progress(len(methods), len(methods))
     curves = {name: posterior.curve(YEARS) for name, posterior in posteriors.items()}
@@ -77,7 +77,7 @@ def sealevel(methods: Sequence[str] = METHODS, seed: int = 0, progress: Progress
     inputs = {
         name: posterior.inputs().rename_axis("row").reset_index()
         for name, posterior in posteriors.items()
-        if ALL[name]["method"] not in ("gp", "nigp")
+        if not posterior.as_measured
     }
     return SeaLevel(
         posteriors=posteriors,
@@ -102,7 +102,7 @@ def _in_mm(rate: pd.DataFrame) -> pd.DataFrame:
 def _pairs(curves: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Differences in millimetres, and the paper's where it has them."""
     found = differences(curves)
-    paper = [PAPER.get((a, b), (float("nan"),) * 2) for a, b in zip(found["first"], found["second"], strict=True)]
+    paper = [PAPER_TABLE.get((a, b), (float("nan"),) * 2) for a, b in zip(found["first"], found["second"], strict=True)]
     return found.assign(
         difference=1000.0 * found["difference"],
         paper_difference=[difference for difference, _ in paper],
@@ -112,5 +112,5 @@ def _pairs(curves: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _interval(posterior: Posterior, seed: int) -> dict[str, Any]:
     rate = interval_rates(posterior, [INTERVAL], seed=seed, scale=1000.0).iloc[0]
-    told = {name: float(rate[name]) for name in ("mean", "sd", "q5", "q95")}
-    return {**told, "positive": float(rate["p>0"]), "converged": bool(posterior.diagnostics["converged"])}
+    found = {name: float(rate[name]) for name in ("mean", "sd", "q5", "q95")}
+    return {**found, "positive": float(rate["p>0"]), "converged": bool(posterior.diagnostics["converged"])}

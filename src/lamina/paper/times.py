@@ -1,8 +1,8 @@
-"""The paper's training times beside ours, and what of the difference is the algorithm.
+"""Training times: the paper's, lamina's, and how much of the difference is due to the algorithm.
 
-Two kinds of rows. "fit": a whole training with the paper's settings (K = 3, five starts, 5000 iterations) at N = 25.
-"step": what a method does over and over, at growing N, on the O(N) engine, with the paper's own algorithms on dense
-matrices (its chain rule for the gaps, its Woodbury update for a moved input), and for mcmc also without Woodbury.
+There are two kinds of rows. "fit": one training with the paper's settings (K = 3, five starts, 5000 iterations) at
+N = 25. "step": one iteration of a method at growing N, on the O(N) engine and with the paper's algorithms on dense
+matrices (its chain rule for the gaps, its Woodbury update for a moved input); for mcmc also without Woodbury.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
 from .functions import simulate
-from .tasks import Progress, Rows, Task, run
+from .trials import Progress, Rows, Trial, run_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 #: Seconds on the authors' machine, N = 25.
-PAPER = {"npv": 19.0, "mcmc": 61.0, "nigp": 106.0, "gp": 0.3}
+PAPER_SECONDS = {"npv": 19.0, "mcmc": 61.0, "nigp": 106.0, "gp": 0.3}
 SIZES = (25, 50, 100, 200, 400)
 ITERATIONS = 5000
 ENGINES = ("markov", "dense")
 #: A step is repeated until it has taken this long; the fastest repetition counts.
-SECONDS_A_STEP = 0.3
+SECONDS_PER_STEP = 0.3
 
 
 def timing(
@@ -53,29 +53,28 @@ def timing(
 ) -> pd.DataFrame:
     """One row for each thing timed: kind, method, algorithm, n, seconds, their sd, and the paper's seconds.
 
-    Everything runs on one core, one after the other. A fit counts by the mean of its repetitions, as in the paper;
-    the slow ones on dense matrices run once.
-    ``store`` keeps results as they come, for the next call to go on from.
+    Everything runs on one CPU, one after the other. The time of a fit is the mean over its repetitions, as in the
+    paper; slow fits on dense matrices run once. store: a file that keeps results, so that the next call continues.
     """
     import pandas as pd
 
     if not sizes or min(sizes) < 3:
         raise MethodError(f"sizes must be whole numbers of at least 3, got {tuple(sizes)!r}.")
-    tasks: list[Task] = [("fit", method, engine, repetitions, seed) for method in PAPER for engine in ENGINES]
-    tasks += [("step", method, algorithm, n, seed) for n in sizes for method, algorithm in STEPS]
+    trials: list[Trial] = [("fit", method, engine, repetitions, seed) for method in PAPER_SECONDS for engine in ENGINES]
+    trials += [("step", method, algorithm, n, seed) for n in sizes for method, algorithm in STEPS]
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        return pd.DataFrame(run(tasks, _one, store, cores=1, progress=progress))
+        return pd.DataFrame(run_trials(trials, _run, store, cpus=1, progress=progress))
 
 
-def _one(task: Task) -> Rows:
-    kind, method, algorithm, number, seed = task
+def _run(trial: Trial) -> Rows:
+    kind, method, algorithm, number, seed = trial
     work = _time_fit if kind == "fit" else _time_step
     return [work(str(method), str(algorithm), int(number), int(seed))]
 
 
 def _time_fit(method: str, engine: str, repetitions: int, seed: int) -> dict[str, Any]:
-    """A whole training with the paper's settings, compiled beforehand."""
+    """One training with the paper's settings. Everything is compiled before."""
     _train(method, engine, simulate("5 sin x", 1.0, 0.05, (seed, 0))[1], seed, iterations=2)
     took = []
     for k in range(repetitions if engine == "markov" or method == "gp" else 1):
@@ -83,7 +82,7 @@ def _time_fit(method: str, engine: str, repetitions: int, seed: int) -> dict[str
         began = time.perf_counter()
         _train(method, engine, record, k, ITERATIONS)
         took.append(time.perf_counter() - began)
-    return _row("fit", method, engine, 25, float(np.mean(took)), float(np.std(took)), PAPER[method])
+    return _row("fit", method, engine, 25, float(np.mean(took)), float(np.std(took)), PAPER_SECONDS[method])
 
 
 def _train(method: str, engine: str, record: Record, seed: int, iterations: int) -> None:
@@ -101,7 +100,7 @@ def _problem(record: Record, engine: str) -> Problem:
 
 
 class PaperChain(DenseChain):
-    """The paper's sampler and nothing else: theta, then each input by Woodbury's formula. No moves of gaps."""
+    """The paper's sampler: theta, then each input by Woodbury's formula. No moves of gaps."""
 
     def _move_gaps(self, tau: Array, phi: Array, model: Any, here: Any, rate: float) -> tuple[Array, Any]:
         return tau, here
@@ -113,7 +112,7 @@ def _chain(problem: Problem, seed: int) -> MarkovChain | PaperChain:
 
 
 def _long_record(n: int, seed: int) -> Record:
-    """n rows spaced as in the experiment on synthetic functions."""
+    """n rows spaced as in the experiment with synthetic functions."""
     rng = np.random.default_rng([seed, n])
     x = np.arange(n) * (20.0 / 24.0)
     return Record(t=x + rng.standard_normal(n), t_sd=1.0, y=5.0 * np.sin(x) + 0.05 * rng.standard_normal(n), y_sd=0.05)
@@ -147,12 +146,12 @@ def _sweep(n: int, engine: str, seed: int) -> Callable[[], Any]:
 
 
 def _plain_sweep(n: int, engine: str, seed: int) -> Callable[[], Any]:
-    """mcmc without Woodbury: one factorisation a proposal. Timed on a few of the n proposals."""
+    """mcmc without Woodbury: one factorisation per proposal. One of the n proposals is timed."""
     record, kernel = _long_record(n, seed), Matern32(length=2.0, sd=3.0)
     return lambda: dense.log_likelihood(kernel, record.t, record.y, record.y_sd)
 
 
-#: What is timed, by method and algorithm. Plain sweeps are timed by the proposal, of which there are n.
+#: The steps that are timed, by method and algorithm. A plain sweep is timed as n times one proposal.
 STEPS: dict[tuple[str, str], Callable[[int, str, int], Callable[[], Any]]] = {
     ("gp", "markov"): _likelihood,
     ("gp", "dense"): _likelihood,
@@ -168,7 +167,7 @@ def _time_step(method: str, algorithm: str, n: int, seed: int) -> dict[str, Any]
     step = STEPS[method, algorithm](n, algorithm, seed)
     step()
     best, spent = np.inf, 0.0
-    while spent < SECONDS_A_STEP:
+    while spent < SECONDS_PER_STEP:
         began = time.perf_counter()
         step()
         took = time.perf_counter() - began
