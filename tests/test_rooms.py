@@ -36,9 +36,7 @@ MOST_IN_ROOT, MOST_IN_ROOM = 9, 14
 ALLOWED: set[str] = {
     "lamina.batches.batch imports lamina",
     "lamina.batches.workers imports lamina in a function",
-    "lamina.methods.nigp imports lamina.methods.prediction",
     "lamina.output.folder imports lamina",
-    "lamina.report.cores imports lamina.report.answer in a function",
 }
 
 
