@@ -1,6 +1,8 @@
 """The errors that lamina raises. Each message says what is wrong, in which rows, and what to do."""
 
-from collections.abc import Callable, Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 
 _SHOWN = 10
 
@@ -28,6 +30,10 @@ class LaminaError(ValueError):
         for name, group in self._groups.items():
             text = text.replace(f"{{{name}}}", naming(group)) if group else text
         return text
+
+    def renumbered(self, rows: Sequence[int]) -> LaminaError:
+        """The same error about the rows of another record, where row i is ``rows[i]``."""
+        return type(self)(self._message, **{name: [rows[i] for i in group] for name, group in self._groups.items()})
 
 
 class RecordError(LaminaError):

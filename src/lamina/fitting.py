@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .errors import MethodError, RecordError
+from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method
 from .methods.registry import METHODS
@@ -18,7 +18,7 @@ from .model.model import Model
 from .model.problem import Problem, build_problem
 from .posterior.posterior import Posterior
 from .record import Record
-from .records.layers import STEPS, with_layers
+from .records.layers import STEPS, add_layers
 
 #: What a method may say of itself that tells how far from convergence it is.
 EVIDENCE = ("r_hat", "ess", "effective_members", "sweeps", "steps", "last_change", "divergent", "evaluations")
@@ -156,20 +156,31 @@ def age_depth(
 
     steps: into how many a core is cut; hiatus: depths of the hiatuses that the record has; options: of ``lamina.fit``.
     """
+    return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
+
+
+def prepare_age_depth(
+    record: Record, steps: int = STEPS, seed: int = 0, *, hiatus: Sequence[float] = (), **options: Any
+) -> Fit:
+    """What ``prepare`` is to ``fit``, for ``age_depth``. Errors are about the rows of ``record``, not about layers."""
     n = len(record)
     alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
-    return fit(with_layers(alone, steps, hiatus), seed=seed, **options)
+    layered, rows = add_layers(alone, steps, hiatus)
+    try:
+        return prepare(layered, seed=seed, **options)
+    except LaminaError as error:
+        raise error.renumbered(rows) from None
 
 
 def _warn(posterior: Posterior) -> None:
     facts = posterior.draws.diagnostics
     if facts["interrupted"]:
-        warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=3)
+        warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=4)
     elif not facts["converged"]:
         shown = {name: facts[name] for name in EVIDENCE if name in facts}
         said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())
         warnings.warn(
             f'method="{facts["method"]}" has not converged ({said}). Look at diagnostics before using the result.',
             NotConverged,
-            stacklevel=3,
+            stacklevel=4,
         )

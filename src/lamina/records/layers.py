@@ -29,15 +29,22 @@ class _Place(NamedTuple):
 
 
 def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> Record:
-    """The record with layers of neither date nor value added, at even depths between its own, in each sequence.
+    """The record with layers added: see ``add_layers``."""
+    return add_layers(record, steps, hiatus)[0]
 
-    They carry the pace of accumulation from date to date. hiatus: depths of those hiatuses that the record has; others
-    follow the row that they are told of. Raises RecordError without depths.
+
+def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> tuple[Record, list[int]]:
+    """The record with layers of neither date nor value added, at even depths between its own, in each sequence; and
+    for each of its rows the row of the record as it was, or the one above a new layer.
+
+    The layers carry the pace of accumulation from date to date. hiatus: depths of those hiatuses that the record has;
+    others lie right after the row that has the flag. Raises RecordError without depths.
     """
     if record.depth is None:
         raise RecordError("an age-depth model needs depths: give the record a depth for each row.")
-    depth, old, new_depth, names = record.depth, [], [], []
+    depth, new_depth, names = record.depth, [], []
     flags, least = [], []
+    old: list[int] = []
     for name, rows in record.sequences:
         way = np.sign(depth[rows[-1]] - depth[rows[0]])
         places = _places(record, rows, steps, [way * (one - depth[rows[0]]) for one in hiatus])
@@ -47,7 +54,7 @@ def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()
         flags += [place.hiatus for place in places]
         least += [place.least for place in places]
     loose = record.unordered.tolist()
-    return _laid_out(
+    layered = _laid_out(
         record,
         np.array(old + loose),
         depth=np.array([*new_depth, *depth[loose]]),
@@ -55,6 +62,8 @@ def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()
         hiatus=None if record.hiatus is None else np.array([*flags, *[False] * len(loose)]),
         least_gap=None if record.least_gap is None else np.array([*least, *[0.0] * len(loose)]),
     )
+    above = np.maximum.accumulate(np.where(np.array(old) < 0, 0, np.arange(len(old))))
+    return layered, [*np.array(old)[above].tolist(), *loose]
 
 
 def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> list[_Place]:
