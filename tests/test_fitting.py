@@ -105,11 +105,11 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch):
 @pytest.mark.parametrize(
     ("method", "options", "evidence"),
     [
-        ("mcmc", {"warmup": 20, "max_sweeps": 20}, "r_hat"),
-        ("mcmc", {"warmup": 1, "max_sweeps": 1}, "ess"),
+        ("mcmc", {"warmup": 20, "max_sweeps": 20}, "worst R-hat"),
+        ("mcmc", {"warmup": 1, "max_sweeps": 1}, "effective draws"),
         ("npv", {"max_steps": 1, "restarts": 1}, "steps"),
-        ("nigp", {"max_steps": 2}, "last_change"),
-        ("nuts", {"warmup": 20, "draws": 20, "chains": 2}, "r_hat"),
+        ("nigp", {"max_steps": 2}, "last change"),
+        ("nuts", {"warmup": 20, "draws": 20, "chains": 2}, "worst R-hat"),
     ],
 )
 def test_a_fit_that_has_not_converged_returns_with_a_warning_and_the_evidence(method, options, evidence):
@@ -332,7 +332,7 @@ def test_every_method_is_known_by_its_name():
 def test_a_known_memory_that_exact_inputs_contradict_is_refused():
     """A pace that falls a hundredfold at once, where it should last for a hundred rows."""
     record = lamina.Record(t=[0.0, 50.0, 100.0, 101.0, 102.0, 103.0], t_sd=0.0, y=np.arange(6.0), y_sd=0.1)
-    with pytest.raises(lamina.MethodError, match="memory cannot be as long as it is said to be"):
+    with pytest.raises(lamina.MethodError, match="falls too fast for a memory of this length"):
         lamina.fit(record, memory=True, fixed={"memory": 100.0}, **QUICK)
 
 

@@ -16,18 +16,17 @@ from .methods import Method
 from .methods.registry import METHODS
 from .model.model import Model
 from .model.problem import Problem, build_problem
+from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
 from .records.layers import STEPS, add_layers
 
-#: What a method may say of itself that tells how far from convergence it is.
-EVIDENCE = ("r_hat", "ess", "effective_members", "sweeps", "steps", "last_change", "divergent", "evaluations")
-#: Fewer rows cannot tell a length scale from a standard deviation.
+#: Fewer rows do not determine both a length scale and a standard deviation.
 FEWEST_ROWS = 3
 
 
 class NotConverged(UserWarning):
-    """A fit ended before it had converged; its draws are returned all the same."""
+    """A fit ended before it had converged. Its draws are returned."""
 
 
 def fit(
@@ -58,24 +57,25 @@ def fit(
     kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
-    mean: "constant" (default), "linear" or "zero". Trend terms in the kernel say the same with priors of their own.
-    engine: "markov", O(N), for Matérn kernels and their sums; "dense", the paper's O(N³), for any kernel; "auto" takes
-        "markov" wherever that can be.
+    mean: "constant" (default), "linear" or "zero". Trend terms in the kernel are an alternative, with their own priors.
+    engine: "markov", O(N), for Matérn kernels and their sums; "dense", the paper's O(N³), for any kernel; "auto" uses
+        "markov" wherever possible.
     priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie
         between median / factor and median * factor. Others get weak priors from the spread of the data.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
     estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
     outliers: values that lie off the curve by more than their error: "mixture" (one row in twenty may have ten times
-        its error; ``Posterior.outliers`` tells which) or "student" (errors of Student's t with four degrees).
+        its error; ``Posterior.outliers`` gives the probability of each row) or "student" (errors of Student's t with
+        four degrees of freedom).
     offsets: prior standard deviation of a vertical offset of each sequence, which is learnt; None for no offsets.
-    memory: whether the pace of a gap lasts into the next, as in Bacon; over which depth (or how many rows, without
+    memory: whether the pace of a gap carries over to the next, as in Bacon; over which depth (or how many rows, without
         depths) is learnt.
-    seed: the same seed gives the same result, on one core or several.
+    seed: the same seed gives the same result, on one CPU or several.
     options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
         ensemble these, and members, shape (M, N), or covariance, shape (N, N), of the inputs; for nuts chains, draws,
         warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp starts.
 
-    A fit that has not converged returns all the same, with a warning and the evidence in ``diagnostics``.
+    A fit that has not converged returns too, with a warning and the evidence in ``diagnostics``.
     """
     model = Model(
         kernel=Matern32() if kernel is None else kernel,
@@ -148,13 +148,14 @@ def _check_enough_rows(problem: Problem) -> None:
 def age_depth(
     record: Record, steps: int = STEPS, seed: int = 0, *, hiatus: Sequence[float] = (), **options: Any
 ) -> Posterior:
-    """An age-depth model of the cores of a record: ``Posterior.ages`` tells the time at any depth.
+    """An age-depth model of the cores of a record: ``Posterior.ages`` gives the time at any depth.
 
-    Values are not used, so that none need be measured: give ``y=nan, y_sd=inf``. With values, a fit of
-    ``with_layers(record)`` finds ages and curve together. The prior is that of the time per unit of depth, the same
-    for all steps of a sequence, with its mean and its spread (alpha) unknown.
+    Values are not used; without any, give ``y=nan, y_sd=inf``. With values, a fit of ``with_layers(record)`` finds ages
+    and curve together. The prior is that of the time per unit of depth, the same for all steps of a sequence, with its
+    mean and its spread (alpha) unknown.
 
-    steps: into how many a core is cut; hiatus: depths of the hiatuses that the record has; options: of ``lamina.fit``.
+    steps: the number of steps that a core is cut into; hiatus: depths of the hiatuses that the record has; options:
+    of ``lamina.fit``.
     """
     return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
 
@@ -175,12 +176,7 @@ def prepare_age_depth(
 def _warn(posterior: Posterior) -> None:
     facts = posterior.draws.diagnostics
     if facts["interrupted"]:
-        warnings.warn("the fit was interrupted; what there is was kept.", NotConverged, stacklevel=4)
+        warnings.warn("the fit was interrupted; partial results are returned.", NotConverged, stacklevel=4)
     elif not facts["converged"]:
-        shown = {name: facts[name] for name in EVIDENCE if name in facts}
-        said = ", ".join(f"{name} = {value:.4g}" for name, value in shown.items())
-        warnings.warn(
-            f'method="{facts["method"]}" has not converged ({said}). Look at diagnostics before using the result.',
-            NotConverged,
-            stacklevel=4,
-        )
+        said = f'method="{facts["method"]}" has not converged ({evidence(facts)}). '
+        warnings.warn(said + "Look at diagnostics before using the result.", NotConverged, stacklevel=4)

@@ -88,18 +88,18 @@ BAD = {
         OrderError,
         "rows 1 and 2 .* contradict",
     ),
-    "one date": ({"t_sd": [0.3, INF, INF, INF]}, {}, RecordError, "cannot tell the pace"),
+    "one date": ({"t_sd": [0.3, INF, INF, INF]}, {}, RecordError, "does not determine the pace"),
     "nothing beyond a hiatus": (
         {"t_sd": [0.3, 0.3, INF, INF], "hiatus": [False, True, False, False]},
         {},
         RecordError,
-        "nothing holds the rows",
+        "nothing constrains the rows",
     ),
     "an open end under a flat prior": (
         {"t_sd": [0.3, 0.3, 0.3, INF]},
         {"gaps": "uniform"},
         RecordError,
-        "nothing holds",
+        "nothing constrains",
     ),
     "no date at all": ({"t_sd": INF}, {}, RecordError, "no row of the record has a date"),
     "t_scale of tied dates": (
@@ -173,7 +173,7 @@ def test_errors_after_merging_name_the_rows_of_the_table():
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_limits_on_one_side_alone_are_refused(side):
     every = record(limit=[side] * 4)
-    with pytest.raises(RecordError, match="limits alone cannot hold a level that may have any value"):
+    with pytest.raises(RecordError, match="limits alone do not determine a level with a flat prior"):
         build_problem(every, Model(Matern32()))
     build_problem(every, Model(Matern32(), mean="zero"))
     build_problem(record(limit=[side] * 3 + [None]), Model(Matern32()))

@@ -33,7 +33,7 @@ UNDATED = Lack(lambda rows: np.isinf(rows.t_var), "needs a date for every row")
 TABULATED = Lack(lambda rows: rows.size > 0, "takes Gaussian dates only")
 BOUNDED = Lack(lambda rows: rows.bounded, "cannot follow a date with hard bounds")
 EQUAL_DEPTHS = Lack(lambda rows: rows.block >= 0, "needs to know the order of rows at equal depth")
-LEAST_GAPS = Lack(lambda rows: rows.least > 0.0, "has no least gaps")
+LEAST_GAPS = Lack(lambda rows: rows.least > 0.0, "has no minimum gaps")
 
 
 @dataclass(frozen=True)

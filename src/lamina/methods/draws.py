@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray
-#: Arrays by name from which a sampler can go on.
+#: Arrays by name from which a sampler can continue.
 Checkpoint = dict[str, Array]
 
 
 def affordable(rows: int, most: int, fewest: int, work: int) -> int:
-    """How many draws to compute with: at most, at least, and in between draws times rows stay below ``work``."""
+    """How many draws to compute with: between ``fewest`` and ``most``, with draws times rows below ``work``."""
     return min(most, max(fewest, work // max(rows, 1)))
 
 
@@ -26,11 +26,11 @@ class Draws:
     weight: Array  #: (S,)
     chains: int = 1  #: draws are in order of chain
     extra_var: Array | None = None  #: (N,) output variance that a method adds (nigp)
-    shift: Array | None = None  #: (S, N) what stands for the y of limits, less y
+    shift: Array | None = None  #: (S, N) added to y: what is drawn in place of limits
     factor: Array | None = None  #: (S, N) of the output variance, where there may be outliers
-    moments: Array | None = None  #: (2, N) mean and sd of tau, where more draws went into them than were kept
+    moments: Array | None = None  #: (2, N) mean and sd of tau, if computed from more draws than were kept
     diagnostics: dict[str, Any] = field(default_factory=dict)
-    checkpoint: Checkpoint | None = None  #: where a sampler stands that has not finished
+    checkpoint: Checkpoint | None = None  #: the state of a sampler that has not finished
 
     @staticmethod
     def equal(tau: Array, phi: Array, **rest: Any) -> Draws:
@@ -38,7 +38,7 @@ class Draws:
         return Draws(tau, phi, np.full(len(tau), 1.0 / len(tau)), **rest)
 
     def taken(self, which: Array | slice) -> Draws:
-        """Some of the draws, by themselves, with weights that sum to one again."""
+        """Some of the draws, with weights that sum to one again."""
         weight = self.weight[which]
         return Draws(
             self.tau[which],

@@ -1,6 +1,6 @@
-"""gp: Gaussian-process regression that takes the measured inputs for the true ones.
+"""gp: Gaussian-process regression on the measured inputs.
 
-The baseline: input errors are ignored, and so is the order. Hyperparameters by maximum marginal likelihood.
+The baseline: it ignores input errors and the order. Hyperparameters by maximum marginal likelihood.
 """
 
 from __future__ import annotations

@@ -20,17 +20,17 @@ from .target import likelihood, make_target, parameters_prior
 Array = np.ndarray
 
 
-#: Stands for infinity, with which the line search cannot reckon.
+#: Stands for infinity, which the line search cannot handle.
 NOWHERE = 1e100
 
 
 class Optimum(NamedTuple):
-    """Where the climb ended."""
+    """The result of a maximisation."""
 
     phi: Array
     value: float
     evaluations: int
-    converged: bool  #: the best climb ended at a summit
+    converged: bool  #: the best start ended at a maximum
     interrupted: bool
 
 
@@ -63,7 +63,7 @@ def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array]
 
 
 def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]) -> Optimum:
-    """The best of several climbs (L-BFGS) over the unknown parameters of the kernel."""
+    """The best of several L-BFGS searches over the unknown parameters of the kernel."""
     from scipy.optimize import minimize
 
     unknown = np.flatnonzero(problem.free[: problem.n_kernel])
@@ -74,11 +74,11 @@ def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]
         phi[unknown] = x
         try:
             value, gradient = density(phi)
-        except KernelError:  # no covariance matrix there: the climb turns back
+        except KernelError:  # no covariance matrix there: the search turns back
             value, gradient = math.nan, phi
         return (-value, -gradient[unknown]) if math.isfinite(value) else (NOWHERE, np.zeros(len(x)))
 
-    # A length of 10^±8 spans is as good as zero or infinity, and keeps the climb from overflow.
+    # A length of 10^±8 spans acts as zero or infinity; the bounds prevent overflow.
     bounds = [(m - 18.0, m + 18.0) for m in problem.prior_mean[unknown]]
     if len(unknown) == 0:
         return Optimum(phi, density(phi)[0], 1, True, False)

@@ -1,9 +1,9 @@
 """nigp: the noisy-input Gaussian process of McHutchon & Rasmussen (2011).
 
-An input error moves a point along the slope of the curve, so it is added to the output variance as f'(t)² t_var, with
-f' the slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Undamped, that
-often cycles; the slopes are moved a part of the way only, and for large input errors there may be no fixed point at
-all, which is reported.
+An input error moves a point along the slope of the curve, so it adds f'(t)² t_var to the output variance, with f' the
+slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Full steps of the
+slopes often cycle, so they are damped. For large input errors there may be no fixed point; the fit has then not
+converged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .maximise import maximise, several_starts
 from .prediction import curves
 from .words import Words, best_parameters
 
-#: The part of the way that the slopes move in one step, and the relative change at which they rest.
+#: Damping of the slopes, and the relative change below which they have converged.
 STEP, TOLERANCE = 0.2, 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Where to begin: inputs that respect the order, near their dates, and parameters near their prior."""
+"""Where a method starts: inputs near their dates that respect the order, and parameters near their prior."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Array = np.ndarray
 
 
 def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 1.0) -> Array:
-    """Inputs (N,) in internal time: the dates, shaken by ``jitter`` times their errors and put in order.
+    """Inputs (N,) in internal time: the dates plus noise of ``jitter`` times their errors, put in order.
 
-    Within a sequence the shaken dates are replaced by their isotonic regression, which is as near as the order allows,
-    with a small slope added so that no two are equal; exact rows stay, and bound the others. Least gaps are kept.
+    Within a sequence the noisy dates are replaced by their isotonic regression, the nearest inputs that have the order,
+    with a small slope added so that no two are equal. Exact rows stay and bound the others. Minimum gaps are kept.
     """
     from scipy.optimize import isotonic_regression
 
@@ -26,7 +26,7 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
     for _, rows in record.sequences:
         if len(rows) < 2:
             continue
-        # Less the least gaps before it, an input may be as near to its neighbours as it likes.
+        # Minimum gaps are subtracted: what remains has to increase, and no more.
         least = np.concatenate([[0.0], np.cumsum(problem.rows.least[rows[:-1]])])
         exact, dates = record.exact[rows], t[rows] - least
         sd = np.where(exact, 1e-6 * max(scale.max(), 1e-12), scale[rows])
@@ -58,7 +58,7 @@ def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5
 
 
 def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Inputs (N,) and parameters (P,) that agree with each other: with memory, there is something new in every gap."""
+    """Inputs (N,) and parameters (P,) with a positive density: memory must leave something new in every gap."""
     tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
     if not problem.model.memory:
         return tau, phi
@@ -69,13 +69,13 @@ def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, A
         if _longest_memory(problem, guess) > phi[MEMORY]:
             return guess, phi
     raise MethodError(
-        "fixed: with exact inputs between which the pace falls so fast, memory cannot be as long as it is said to be. "
-        "Fix it at less, learn it, or mark a hiatus."
+        "fixed: the pace between exact inputs falls too fast for a memory of this length. Fix it at less, learn it, or "
+        "mark a hiatus."
     )
 
 
 def _longest_memory(problem: Problem, tau: Array) -> float:
-    """Logarithm of the memory above which there is nothing new in some gap; -inf where the order is broken."""
+    """Logarithm of the memory above which there is nothing new in some gap; -inf if tau violates the order."""
     rows, here = problem.rows, np.flatnonzero(np.isfinite(problem.rows.lag))
     before, after = rows.before[here], rows.after[here]
     first = (tau[here] - tau[before] - rows.least[before]) / rows.unit[before]

@@ -1,6 +1,6 @@
-"""A record laid out as the arrays that compiled code works on, and what of it no posterior can be made of.
+"""A record as the arrays that compiled code works on, and the checks that there is a posterior.
 
-Rows are those of a record whose ties are merged. Errors name them as the user knows them: ``known`` (N,) tells how.
+Rows are those of a record whose ties are merged; ``known`` (N,) is a row of the user's record for each, for errors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = np.ndarray
 
 
 def guess_inputs(record: Record, t: Array) -> tuple[Array, Array]:
-    """t with rows that have no date put between those that have one, and how far each input may be off."""
+    """Inputs t (N,) with a guess for rows without a date, and how far each may be off (N,)."""
     t, scale = t.copy(), record.t_sd.copy()
     for _, rows in record.sequences:
         dated = record.dated[rows]
@@ -47,7 +47,7 @@ def check_order(record: Record, rows: Rows, gaps: str, scale: Array, known: Arra
 
 
 def _check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
-    """Inputs without a date must be held by dates: a gap that may have any size needs dated rows on both sides."""
+    """Inputs without a date need dates: a gap that may have any size needs dated rows on both sides."""
     for _, members in record.sequences:
         dated = np.flatnonzero(record.dated[members])
         if len(dated) == len(members):
@@ -58,22 +58,22 @@ def _check_proper(record: Record, rows: Rows, gaps: str, known: Array) -> None:
         if loose.any():
             row = members[int(np.argmax(loose))]
             raise RecordError(
-                "nothing holds the rows without a date on one side of the gap after {rows}: it "
+                "nothing constrains the rows without a date on one side of the gap after {rows}: it "
                 "may have any size (a hiatus, rows at equal depth, or this gap prior), and no row beyond it has a "
                 "date. Date a row there, or leave these rows out.",
                 rows=known[[row]],
             )
         if len(dated) < 2 and gaps in ("gamma", "exponential"):
             raise RecordError(
-                "one date, that of {rows}, cannot tell the pace of a sequence whose "
+                "one date, that of {rows}, does not determine the pace of a sequence whose "
                 "other rows have none. Give it a second date, or leave the rows without one out.",
                 rows=known[members[dated]],
             )
 
 
 def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
-    """Exact inputs and dates with hard bounds must leave room for the order."""
-    if not rows.bounded.any():  # what exact inputs need, the record has seen to
+    """Exact inputs and dates with hard bounds must agree with the order."""
+    if not rows.bounded.any():  # the record has checked exact inputs
         return
     first = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first, -np.inf))
     last = np.where(record.exact, rows.t, np.where(rows.bounded, rows.first + rows.step * (rows.size - 1), np.inf))
@@ -82,12 +82,12 @@ def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
         for k, row in enumerate(members):
             least += rows.least[members[k - 1]] if k > 0 and rows.block[row] < 0 else 0.0
             same_block = by >= 0 and rows.block[row] >= 0 and rows.block[row] == rows.block[by]
-            both_exact = by >= 0 and record.exact[row] and record.exact[by]  # the record has seen to these
+            both_exact = by >= 0 and record.exact[row] and record.exact[by]  # checked by the record
             if by >= 0 and not same_block and not both_exact and last[row] - least <= reached:
                 raise OrderError(
                     f"the dates of {{rows}} contradict the order: the first cannot be before "
                     f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
-                    f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, least gaps included. "
+                    f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, minimum gaps included. "
                     "Correct the dates, the order or least_gap.",
                     rows=known[[by, row]],
                 )
@@ -96,7 +96,7 @@ def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
 
 
 def _check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
-    """What must lie between the first and the last date of a sequence has room there, give or take ten errors."""
+    """The minimum gaps must fit between the first and the last date of a sequence, give or take ten errors."""
     for _, members in record.sequences:
         dated = members[record.dated[members]]
         if len(dated) < 2:
@@ -106,14 +106,14 @@ def _check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) ->
         total, apart = float(rows.least[between].sum()), float(rows.t[last] - rows.t[first])
         if total > max(apart, 0.0) + 10.0 * math.hypot(scale[first], scale[last]):
             raise RecordError(
-                f"the least gaps between {{rows}} add up to {total:g}, but their dates are "
+                f"the minimum gaps between {{rows}} add up to {total:g}, but their dates are "
                 f"{apart:g} apart. Correct least_gap (--least-gap), or look at its unit.",
                 rows=known[[first, last]],
             )
 
 
 def check_limits(record: Record, kernel: Kernel) -> None:
-    """Limits on one side do not hold a level that may have any value, and none at all need hold a rate."""
+    """Limits on one side do not determine a level with a flat prior, and no limits determine a rate."""
     if record.limit is None or not record.limit.any():
         return
     flat = sum(not math.isfinite(term.sd) for term in kernel.trend)
@@ -125,7 +125,7 @@ def check_limits(record: Record, kernel: Kernel) -> None:
             else ("level and a rate", "two measured values")
         )
         raise RecordError(
-            f"limits alone cannot hold a {what} that may have any value: give {give} or a kernel whose trend terms "
+            f"limits alone do not determine a {what} with a flat prior: give {give} or a kernel whose trend terms "
             "have a finite sd."
         )
 
@@ -147,29 +147,8 @@ def check_no_gap_is_zero(record: Record, gaps: str, known: Array) -> None:
 
 
 def make_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Design, known: Array) -> Rows:
-    """The rows of a record, in internal time counted from ``origin``, with data columns laid out by ``design``."""
+    """The rows of a record with their data columns. Inputs ``t`` (N,) are in internal time, counted from ``origin``."""
     n = len(record)
-    number, block = np.full(n, -1), np.full(n, -1)
-    before, after = np.full(n, -1), np.full(n, -1)
-    unit, regular, lag = np.ones(n), np.ones(n, dtype=bool), np.full(n, np.inf)
-    least = np.zeros(n) if record.least_gap is None else record.least_gap.copy()
-    counts = []
-    for s, (_, rows) in enumerate(record.sequences):
-        step = np.ones(len(rows) - 1)
-        number[rows] = s
-        before[rows[1:]] = rows[:-1]
-        after[rows[:-1]] = rows[1:]
-        if record.depth is not None and len(rows) > 1:
-            step = np.abs(np.diff(record.depth[rows]))
-            _find_blocks(record, s, rows, step, block, known)
-            # A unit of 1 on average leaves the gaps of even steps what they are. Within a block there is no step.
-            unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
-            regular[rows[:-1]] = step > 0.0 if step.any() else True
-        if record.hiatus is not None:
-            regular[rows] &= ~record.hiatus[rows]
-        lasts = regular[rows[:-2]] & regular[rows[1:-1]] & (block[rows[1:-1]] < 0)
-        lag[rows[1:-1]] = np.where(lasts, 0.5 * (step[:-1] + step[1:]), np.inf)
-        counts.append(int(regular[rows[:-1]].sum()))
     return Rows(
         t=t,
         t_var=record.t_sd**2,
@@ -180,18 +159,40 @@ def make_rows(record: Record, t: Array, origin: float, y_sd: Array, columns: Des
         shift=np.zeros(n) if record.limit is None else record.limit * 0.5 * y_sd,
         factor=np.ones(n),
         limit=np.zeros(n, dtype=np.int64) if record.limit is None else record.limit.copy(),
-        sequence=number,
-        before=before,
-        after=after,
-        block=block,
-        unit=unit,
-        least=least,
-        regular=regular,
-        lag=lag,
+        least=np.zeros(n) if record.least_gap is None else record.least_gap.copy(),
         carry=np.zeros(n),
-        gaps=np.array(counts, dtype=np.int64),
+        **_sequences(record, known),
         **_date_tables(record, origin),
     )
+
+
+def _sequences(record: Record, known: Array) -> dict[str, Array]:
+    """The fields of ``Rows`` about the order and the gaps."""
+    n = len(record)
+    number, block = np.full(n, -1), np.full(n, -1)
+    before, after = np.full(n, -1), np.full(n, -1)
+    unit, regular, lag = np.ones(n), np.ones(n, dtype=bool), np.full(n, np.inf)
+    counts = []
+    for s, (_, rows) in enumerate(record.sequences):
+        step = np.ones(len(rows) - 1)
+        number[rows] = s
+        before[rows[1:]] = rows[:-1]
+        after[rows[:-1]] = rows[1:]
+        if record.depth is not None and len(rows) > 1:
+            step = np.abs(np.diff(record.depth[rows]))
+            _find_blocks(record, s, rows, step, block, known)
+            # A unit of 1 on average does not change the gaps of even steps. Within a block there is no step.
+            unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
+            regular[rows[:-1]] = step > 0.0 if step.any() else True
+        if record.hiatus is not None:
+            regular[rows] &= ~record.hiatus[rows]
+        carries = regular[rows[:-2]] & regular[rows[1:-1]] & (block[rows[1:-1]] < 0)
+        lag[rows[1:-1]] = np.where(carries, 0.5 * (step[:-1] + step[1:]), np.inf)
+        counts.append(int(regular[rows[:-1]].sum()))
+    return {
+        **{"sequence": number, "before": before, "after": after, "block": block},
+        **{"unit": unit, "regular": regular, "lag": lag, "gaps": np.array(counts, dtype=np.int64)},
+    }
 
 
 def _find_blocks(record: Record, s: int, rows: Array, step: Array, block: Array, known: Array) -> None:

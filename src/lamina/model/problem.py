@@ -28,7 +28,7 @@ from .trend import Design, design, with_offsets
 
 Array = np.ndarray
 
-#: Variance of a row where nothing was measured, in units of the others': it says nothing, to the last digit.
+#: Variance of a row where nothing was measured, in units of the others': it contributes nothing, to the last digit.
 NOTHING = 1e16
 
 
@@ -87,7 +87,7 @@ class Problem:
 
     @property
     def has_renewals(self) -> bool:
-        """Whether there are limits or outliers, which a sampler draws along with the inputs."""
+        """Whether there are limits or outliers, which a sampler draws together with the inputs."""
         return self.model.outliers is not None or bool(self.rows.limit.any())
 
     def to_internal(self, time: Array) -> Array:
@@ -137,17 +137,11 @@ def build_problem(record: Record, model: Model, uses_order: bool = True) -> Prob
     if uses_order:
         check_no_gap_is_zero(record, model.gaps, known)
     y_sd = np.where(np.isfinite(record.y_sd), record.y_sd, math.sqrt(NOTHING) * spread(record))
-    columns = design(kernel, t, np.where(record.measured, record.y, 0.0), y_sd)
-    if model.offsets is not None:
-        columns = with_offsets(columns, _membership(record), float(model.offsets))
+    columns = _columns(record, model, kernel, t, y_sd)
     rows = make_rows(record, t, origin, y_sd, columns, known)
-    parameters = _parameters(record, t, kernel, model, uses_order)
-    if model.memory and not np.isfinite(rows.lag).any():
-        raise MethodError("memory: no sequence has two gaps next to each other from which it could be learnt.")
     if uses_order:
         check_order(record, rows, model.gaps, scale, known)
-    if model.runs_on == "dense":
-        _check_dense(rows, model)
+    _check_rows(rows, model)
     return Problem(
         source=source,
         record=record,
@@ -160,8 +154,23 @@ def build_problem(record: Record, model: Model, uses_order: bool = True) -> Prob
         rows=rows,
         design=columns,
         scale=scale,
-        **parameters,
+        **_parameters(record, t, kernel, model, uses_order),
     )
+
+
+def _columns(record: Record, model: Model, kernel: Kernel, t: Array, y_sd: Array) -> Design:
+    """The data columns: y, those of the trend, and one for the offset of each sequence."""
+    columns = design(kernel, t, np.where(record.measured, record.y, 0.0), y_sd)
+    if model.offsets is None:
+        return columns
+    if len(record.sequences) < 2:
+        raise MethodError(
+            "offsets: there is one sequence only, whose offset cannot be distinguished from the curve's level."
+        )
+    member = np.zeros((len(record), len(record.sequences)))
+    for s, (_, rows) in enumerate(record.sequences):
+        member[rows, s] = 1.0
+    return with_offsets(columns, member, float(model.offsets))
 
 
 def _parameters(record: Record, t: Array, kernel: Kernel, model: Model, uses_order: bool) -> dict[str, Any]:
@@ -197,18 +206,12 @@ def _check_merged(source: Record, record: Record, layer: Array, model: Model) ->
         check_single_dates(source, layer)
 
 
-def _membership(record: Record) -> Array:
-    """(N, S): whether a row belongs to a sequence."""
-    if len(record.sequences) < 2:
-        raise MethodError("offsets: there is one sequence only, whose offset cannot be told from the curve's level.")
-    member = np.zeros((len(record), len(record.sequences)))
-    for s, (_, rows) in enumerate(record.sequences):
-        member[rows, s] = 1.0
-    return member
-
-
-def _check_dense(rows: Rows, model: Model) -> None:
-    """What the dense engine cannot do."""
+def _check_rows(rows: Rows, model: Model) -> None:
+    """Memory needs gaps to learn it from, and the dense engine cannot do everything."""
+    if model.memory and not np.isfinite(rows.lag).any():
+        raise MethodError("memory: no sequence has two gaps next to each other from which it could be learnt.")
+    if model.runs_on == "markov":
+        return
     for there, what in (
         (model.outliers is not None, "outliers"),
         (model.offsets is not None, "offsets"),
@@ -220,7 +223,7 @@ def _check_dense(rows: Rows, model: Model) -> None:
 
 
 def _check_trend(kernel: Kernel, t: Array) -> None:
-    """A rate without a prior cannot be told from rows at one time."""
+    """Rows at one time do not determine a rate with a flat prior."""
     if any(isinstance(term, Linear) and not math.isfinite(term.sd) for term in kernel.terms) and np.ptp(t) == 0.0:
         raise MethodError("a linear trend needs rows at two times: leave it out, or give its rate a finite sd.")
 

@@ -52,10 +52,9 @@ def with_offsets(design: Design, member: Array, sd: float) -> Design:
 def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:
     """Columns for the trend terms of ``kernel``.
 
-    Two exact changes of variable keep the numbers small where times or values have large offsets: the linear
-    column is centred where there is also a constant to absorb it, and a rough trend is taken out of y
-    beforehand. The trend is the better the smaller what is left: it is the one that rows would give if their
-    curves were independent, together with the priors.
+    Two exact changes of variable keep the numbers small where times or values have large offsets: the linear column is
+    centred if there is also a constant, and a rough trend is subtracted from y. The rough trend is the least-squares
+    one of independent rows, together with the priors.
     """
     terms = kernel.trend
     q = len(terms)
@@ -76,12 +75,10 @@ def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:
     mean = np.array([term.mean for term in terms])
     pull = transform.T * precision
     rough = _solve_scaled(X.T * weight @ X + pull @ transform, X.T * weight @ y + pull @ mean)
-    # The level goes first and by itself: added to a rate it would round the small numbers that remain.
     rest = y
-    for c in np.argsort(slopes):
+    for c in np.argsort(slopes):  # the level first: added to a rate it would round the small numbers that remain
         rest = rest - rough[c] * X[:, c]
     guess = transform @ rough
-
     rows = np.column_stack([mean - guess, transform])
     known = precision > 0
     constant = 0.5 * float(np.log(precision[known]).sum()) + 0.5 * LOG_2PI * int((~known).sum())

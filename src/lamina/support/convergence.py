@@ -1,8 +1,8 @@
 """Has a set of chains converged? R-hat and effective sample size, for many quantities at once.
 
 Both are the rank-normalised, split-chain versions of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, Bayesian
-Analysis 16, 667-718), the ones that ArviZ computes. They are written out here because a running sampler asks for them
-after every batch, for every input, and one call for all of them is many times faster than one call each.
+Analysis 16, 667-718), as in ArviZ. They are computed here because a running sampler needs them for every input, and one
+call for all inputs is many times faster than one call each.
 """
 
 from __future__ import annotations

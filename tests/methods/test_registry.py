@@ -1,0 +1,61 @@
+"""What each method declares about itself is what it does."""
+
+import fits
+import numpy as np
+import pytest
+
+import lamina
+from lamina.fitting import prepare
+from lamina.methods.registry import METHODS
+from lamina.model.model import Model
+
+each = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+
+
+@each
+def test_options_are_the_arguments_of_run(method):
+    assert METHODS[method.name] is method
+    assert not {"problem", "seed"} & set(method.options)
+    assert method.chains == ({"progress", "checkpoint"} <= set(method.options))
+    with pytest.raises(lamina.MethodError, match=f'method="{method.name}" has no option .no_such.; it has: '):
+        prepare(fits.record(), method.name, no_such=1)
+
+
+def test_the_command_line_has_every_method_but_ensemble():
+    from lamina.cli.options import Method
+
+    assert {str(one) for one in Method} == set(METHODS) - {"ensemble"}  # which --ages chooses
+
+
+@each
+def test_what_a_method_cannot_do_is_refused_before_it_runs(method):
+    needs = {"members": np.tile(fits.TRUE, (3, 1))} if "members" in method.options else {}
+    limited = fits.record(limit=["above"] + [None] * 9)
+    for record, model, able, text in (
+        (fits.record(), Model(memory=True), method.has_memory, "has no memory between gaps"),
+        (fits.record(), Model(outliers="student"), method.has_renewals, "has no outliers"),
+        (limited, Model(), method.has_renewals, "has no limits, see row 0 "),
+        (fits.record(), Model(estimate="y_scale"), method.uses_order, "cannot estimate y_scale; npv, mcmc, nuts can"),
+    ):
+        if able:
+            assert prepare(record, method.name, model, **needs).problem.model == model
+        else:
+            with pytest.raises(lamina.MethodError, match=f'method="{method.name}" {text}'):
+                prepare(record, method.name, model, **needs)
+
+
+def test_a_problem_is_built_once(monkeypatch):
+    from lamina import fitting
+
+    built = []
+
+    def counting(*arguments):
+        built.append(fitting_build(*arguments))
+        return built[-1]
+
+    fitting_build = fitting.build_problem
+    monkeypatch.setattr(fitting, "build_problem", counting)
+    found = fits.quietly(fits.record(), "gp", starts=1)
+    assert len(built) == 1
+    assert found.problem is built[0]
+    assert found.model is built[0].model
