@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from ..support.files import write_text
 from . import age_depth, sections
-from .content import Run, TableReading, Tables, compute
+from .content import Run, Tables, compute
 from .page import EMBED, PLOTLY, write_plotly
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
 
-__all__ = ["EMBED", "PLOTLY", "Run", "TableReading", "Tables", "html", "write", "write_plotly"]
+__all__ = ["EMBED", "PLOTLY", "Run", "Tables", "html", "write", "write_plotly"]
 
 
 def html(

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from ..posterior.agedepth import layers_of
 from ..posterior.boxes import accumulation_quantiles, date_density, input_shifts
-from ..posterior.diagnosis import conflicts, line_names, row_name
+from ..posterior.diagnosis import line_names, row_name
 from ..posterior.summary import parameters
 from ..records.axes import describe
-from ..support.numbers import count, number, percent, plain, value_and_range, with_range, with_sd
+from ..support.numbers import count, number, plain, with_range, with_sd
 from . import answer, common
 from . import drawing as draw
-from .common import Data, Page
+from .common import Page
 from .content import Run, Tables
 from .drawing import Figure, Look, Trace
 
@@ -38,7 +38,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     names, (rows, depth) = line_names(record, run.reading), layers_of(record, None)
     grid = np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), POINTS), *depth[rows]])
     ages, accumulation = posterior.ages(grid), accumulation_quantiles(posterior)
-    lead = [_span(posterior, ages), _width(posterior, ages), *_moved(posterior)]
+    lead = [_span(posterior, ages), _width(posterior, ages), _moved(posterior)]
     drawn = {"age-depth": _age_depth(posterior, ages, names), "accumulation": _accumulation(posterior, accumulation)}
     page = Page(
         title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
@@ -48,9 +48,14 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
         figures=drawn,
     )
     page.add("accumulation", "Accumulation", {"summary": _pace(posterior, accumulation)})
-    page.add("dates", "Dates, reported and corrected", _dates(posterior, names))
+    dated = np.flatnonzero(record.dated)
+    dates = {"summary": lead[-1], "n": len(dated)}
+    dates["rows"] = common.date_rows(posterior, input_shifts(posterior, dated), names)
+    page.add("dates", "Dates, reported and corrected", dates)
     if depths is not None:
-        page.add("ages", "Ages at the requested depths", _ages(posterior, depths, tables.ages))
+        table = posterior.ages(depths) if tables.ages is None else tables.ages
+        shown = {"rows": table.head(common.MOST_LINES).to_dict("records"), "n": len(table)}
+        page.add("ages", "Ages at the requested depths", shown)
     page.add("parameters", "Parameters", common.parameters(posterior, parameters(posterior), drawn))
     common.add_shared(page, posterior, names, run)
     return page
@@ -75,14 +80,14 @@ def _width(posterior: Posterior, ages: pd.DataFrame) -> str:
     return f"The 95 % range is {mean} wide on average and {most} at most, at a depth of {widest}."
 
 
-def _moved(posterior: Posterior) -> list[str]:
+def _moved(posterior: Posterior) -> str:
     record = posterior.record
     rows = np.flatnonzero(record.dated & ~record.exact)
     if not rows.size:
-        return ["All dates are exact."]
+        return "All dates are exact."
     found = input_shifts(posterior, rows)
     unit = describe(record).duration
-    return [answer.moved("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))]
+    return answer.moved("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))
 
 
 def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
@@ -91,45 +96,6 @@ def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
         f"A {posterior.record.depth_unit or 'unit of depth'} took between {number(table['q50'].min())} and "
         f"{number(table['q50'].max())} {unit} to accumulate (medians of the {count(len(table), 'step')} of the model)."
     )
-
-
-def _dates(posterior: Posterior, names: list[str] | None) -> Data:
-    """The table of dates: reported and corrected, with those in conflict marked."""
-    record = posterior.record
-    rows = np.flatnonzero(record.dated)
-    wrong = {one.row for one in conflicts(posterior, names)}
-    found = input_shifts(posterior, rows[: common.MOST_LINES])
-    lines = []
-    for row, one in zip(found.index.to_numpy(), found.to_dict("records"), strict=True):
-        exact = one["t_sd"] == 0.0
-        lines.append([
-            row_name(record, int(row), names),
-            "" if record.depth is None else plain(record.depth[row]),
-            f"{plain(one['t'])} (exact)" if exact else with_sd(one["t"], one["t_sd"]),
-            plain(one["mean"]) if exact else with_sd(one["mean"], one["sd"]),
-            "–" if exact else number(one["shift"], 2),
-            "–" if exact else number(one["shift"] / one["t_sd"], 2),
-            "–" if exact else percent(one["kept"]),
-            "in conflict" if int(row) in wrong else "",
-        ])  # fmt: skip
-    axes = describe(record)
-    return {
-        "summary": " ".join(_moved(posterior)),
-        "head": ["date", axes.depth, f"reported ({record.t_unit})" if record.t_unit else "reported", "corrected",
-                 "shift", "shift (sd)", "sd / reported", ""],
-        "rows": lines,
-        "note": common.cut(len(rows), "dates are shown; inputs.csv has all."),
-    }  # fmt: skip
-
-
-def _ages(posterior: Posterior, depths: ArrayLike, known: pd.DataFrame | None) -> Data:
-    table, axes = posterior.ages(depths) if known is None else known, describe(posterior.record)
-    rows = [
-        [plain(one["depth"]), *value_and_range(one["q50"], one["q2.5"], one["q97.5"]), number(one["sd"])]
-        for one in table.head(common.MOST_LINES).to_dict("records")
-    ]
-    note = common.cut(len(table), "depths are shown; ages.csv has all.")
-    return {"head": [axes.depth, f"median {axes.time}", "95 %", "sd"], "rows": rows, "note": note}
 
 
 def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None) -> Figure:

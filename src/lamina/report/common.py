@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..posterior import diagnosis
+from ..records.axes import describe
 from ..records.glossary import parameter
-from ..support.numbers import count, fixed, number, with_sd
-from . import cores, figures, methods
+from ..support.numbers import count
+from . import figures, methods
 from .content import Run
 from .drawing import Figure
 from .page import interactive, render
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
 
 Data = dict[str, Any]
-Rows = list[list[str]]
 
 #: Rows of a table that are written out.
 MOST_LINES = 300
@@ -52,66 +52,58 @@ class Page:
 
     def html(self, posterior: Posterior, run: Run, plotly: str) -> str:
         """The page as text."""
-        frame = {"badges": _badges(posterior, run), "banner": diagnosis.banner(posterior), "run": run}
+        record, facts = posterior.record, posterior.diagnostics
+        dates = count(int(record.dated.sum()), "date")
+        frame = {
+            "run": run,
+            "record": record,
+            "axes": describe(record),
+            "as_measured": posterior.as_measured,
+            "state": diagnosis.state_of(facts),
+            "banner": diagnosis.banner(posterior),
+            "conflicts": len(facts["conflicts"]),
+            "size": count(len(record), "row") if record.measured.any() else dates,
+            "most_lines": MOST_LINES,
+        }
         return render("page.html", **vars(self) | frame | interactive(plotly, self.figures))
-
-
-def _badges(posterior: Posterior, run: Run) -> list[Data]:
-    """Short verdicts for the top of the page."""
-    state, record = diagnosis.state_of(posterior.draws.diagnostics), posterior.record
-    found: list[tuple[str, bool, str]] = [(state, state == "converged", "")]
-    if not posterior.as_measured:
-        conflicts = len(posterior.diagnostics["conflicts"])
-        found.append((diagnosis.count_conflicts(conflicts), not conflicts, "trust" if conflicts else ""))
-    rows = count(len(record), "row") if record.measured.any() else count(int(record.dated.sum()), "date")
-    found.append((rows, True, ""))
-    if run.warnings:
-        found.append((f"{count(len(run.warnings), 'warning')} about the data", False, "table"))
-    return [dict(zip(("text", "good", "link"), one, strict=True)) for one in found]
 
 
 def add_shared(page: Page, posterior: Posterior, names: Sequence[str] | None, run: Run) -> None:
     """Add the sections from convergence to the command line."""
-    conflicts = diagnosis.conflicts(posterior, names)
-    page.add(
-        "trust",
-        "Convergence and conflicts",
-        {
-            "convergence": " ".join(diagnosis.explain_convergence(posterior)),
-            "conflicts": diagnosis.explain_conflicts(posterior, conflicts),
-            "rows": diagnosis.list_conflicts(conflicts),
-        },
-    )
-    facts = [] if run.reading is None else [[str(cell) for cell in fact] for fact in run.reading.facts]
-    page.add("table", "How the table was read", {"warnings": run.warnings, "facts": facts})
+    found = diagnosis.conflicts(posterior, names)
+    trust = {
+        "convergence": " ".join(diagnosis.explain_convergence(posterior)),
+        "conflicts": diagnosis.explain_conflicts(posterior, found),
+        "rows": diagnosis.list_conflicts(found),
+    }
     text = " ".join(methods.paragraph(posterior, run))
+    page.add("trust", "Convergence and conflicts", trust)
+    page.add("table", "How the table was read", {})
     page.add("methods", "Methods, ready to paste", {"text": text, "references": methods.references(posterior)})
     page.add("again", "Run it again", {"command": run.command or methods.call(posterior, run.seed)})
 
 
 def parameters(posterior: Posterior, table: pd.DataFrame, drawn: dict[str, Figure]) -> Data:
     """The section of the parameters; their figures go into ``drawn``."""
-    record, point = posterior.record, bool((table["sd"] == 0.0).all())  # a method that maximises has no interval
-    rows, shown = [], []
-    for one in table.to_dict("records"):
-        words, unit = parameter(record, one["name"])
-        found = [number(one["mean"], 4)]
-        if not point and one["sd"] == 0.0:
-            found.append("estimate, no interval")
-        elif not point:
-            found = [with_sd(one["mean"], one["sd"]), f"{number(one['q2.5'])} to {number(one['q97.5'])}"]
-        prior = f"{number(one['prior_median'])} ({number(one['prior_low'])} to {number(one['prior_high'])})"
-        chains = [] if point else [f"{one['r_hat']:.3f}" if one["r_hat"] > 0 else "–", fixed(one["ess"], 0)]
-        rows.append([one["name"], words, unit, *found, prior, *chains])
-        name = f"parameter-{one['name']}"
-        drawn[name] = figures.parameter(posterior, one["name"])
-        shown.append({"name": name, "alt": f"Prior and {'estimate' if point else 'posterior'} of the {words}."})
-    found_head = ["estimate, no interval"] if point else ["mean ± sd", "95 %"]
-    head = ["parameter", "meaning", "unit", *found_head, "prior median (68 %)"]
-    head += [] if point else ["R-hat", "effective draws"]
-    return {"head": head, "rows": rows, "figures": shown, "point": point, "offsets": cores.offsets(posterior)}
+    rows = table.to_dict("records")
+    for one in rows:
+        one["meaning"], one["unit"] = parameter(posterior.record, one["name"])
+        drawn[f"parameter-{one['name']}"] = figures.parameter(posterior, one["name"])
+    offsets = [] if posterior.model.offsets is None else posterior.offsets().to_dict("records")
+    point = bool((table["sd"] == 0.0).all())  # a method that maximises has no interval
+    return {"rows": rows, "point": point, "offsets": offsets}
 
 
-def cut(n: int, what: str) -> str:
-    """A note where only the first ``MOST_LINES`` of n rows are shown."""
-    return f"{MOST_LINES:,} of {n:,} {what}" if n > MOST_LINES else ""
+def date_rows(posterior: Posterior, table: pd.DataFrame, names: Sequence[str] | None) -> list[Data]:
+    """The first rows of ``input_shifts``, each with its name and depth, and whether it is dated and in conflict."""
+    record, wrong = posterior.record, set(posterior.diagnostics["conflicts"])
+    return [
+        one
+        | {
+            "name": diagnosis.row_name(record, row, names),
+            "depth": None if record.depth is None else record.depth[row],
+            "dated": record.dated[row],
+            "conflict": row in wrong,
+        }
+        for row, one in zip(table.index.tolist(), table.head(MOST_LINES).to_dict("records"), strict=False)
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..methods.draws import affordable
 from ..posterior import functionals
 from ..posterior.boxes import drawn_rows, evenly, has_parts, has_rate, has_trend, input_shifts
-from ..posterior.diagnosis import TableLines, line_names
+from ..posterior.diagnosis import line_names
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
 from ..posterior.summary import parameters
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..posterior.posterior import Posterior
+    from ..tables import TableReading
 
 Array = np.ndarray
 
@@ -33,18 +34,6 @@ MOST_ROWS = 1000
 #: Joint draws behind interval rates: at most, at least, and in between as many as keep draws times rows below this.
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 20_000_000
 CURVES = 10
-
-
-class TableReading(TableLines, Protocol):
-    """A table as it was read: the record and its lines, and how each thing was read."""
-
-    @property
-    def facts(self) -> Sequence[tuple[str, str, str]]:
-        """What, how it was read, and why."""
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """What the user should check."""
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,18 @@
-"""Sentences and tables about what only real cores have: kinds of dates, layers, depths, limits, outliers, offsets."""
+"""Sentences about what only real cores have: kinds of dates, layers, depths, limits, outliers, offsets."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..methods.mcmc.renewal import FREEDOM, OUTLIER_FACTOR, OUTLIER_SHARE
-from ..posterior.diagnosis import row_name
 from ..records.axes import describe
-from ..support.numbers import count, join_words, number, percent, with_sd
+from ..support.numbers import count, join_words, number, percent
 
 if TYPE_CHECKING:
     from ..posterior import Posterior
-    from .content import Content
 
 _KINDS = {
     "SplitNormal": "split-normal (errors that differ on both sides)",
@@ -23,8 +21,6 @@ _KINDS = {
     "Tabulated": "given as a table of density",
     "Radiocarbon": "radiocarbon ages, calibrated within the posterior with",
 }
-#: A row whose value is an outlier with more than this probability is named.
-NAMED = 0.5
 
 
 def methods(posterior: Posterior) -> list[str]:
@@ -91,30 +87,3 @@ def _values(posterior: Posterior) -> list[str]:
         sd = f"{number(model.offsets)} {record.y_unit}".rstrip()
         text.append(f"Each sequence had a vertical offset with a normal prior of standard deviation {sd}.")
     return text
-
-
-def outliers(content: Content) -> dict[str, Any] | None:
-    """A sentence and a table (row, probability) of the likely outliers; None if outliers were not modelled."""
-    posterior = content.posterior
-    if posterior.model.outliers is None:
-        return None
-    found = posterior.outliers()
-    likely = found[found > NAMED].sort_values(ascending=False)
-    rows = [[row_name(posterior.record, int(str(row)), content.names), percent(p)] for row, p in likely.items()]
-    summary = f"No value is more likely an outlier than not; the highest probability is {percent(found.max())}."
-    if rows:
-        are = "is" if len(rows) == 1 else "are"
-        summary = f"{count(len(rows), 'value')} {are} more likely an outlier than not:"
-    return {"summary": summary, "rows": rows}
-
-
-def offsets(posterior: Posterior) -> dict[str, Any] | None:
-    """A table with the vertical offset of each sequence; None if there were none."""
-    if posterior.model.offsets is None:
-        return None
-    unit = posterior.record.y_unit
-    rows = [
-        [str(one["sequence"]), with_sd(one["mean"], one["sd"]), f"{number(one['q2.5'])} to {number(one['q97.5'])}"]
-        for one in posterior.offsets().to_dict("records")
-    ]
-    return {"head": ["sequence", f"offset ({unit})" if unit else "offset", "95 %"], "rows": rows}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from ..support import numbers
 from ..support.files import write_text
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 #: The file that holds Plotly where several pages share it, and what to say instead to have it in the page.
 PLOTLY, EMBED = "plotly.min.js", "embed"
 
+#: Functions of ``lamina.support.numbers`` that templates use.
+NUMBERS = ("count", "fixed", "number", "percent", "plain", "probability", "value_and_range", "with_range", "with_sd")
+
 
 def render(template: str, **values: Any) -> str:
     """A template of ``templates/`` with these values, every one of them escaped."""
@@ -26,7 +30,7 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates, with the filter ``prose`` for running text."""
+    """The templates, with the filter ``prose`` for running text and the functions that format numbers."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     found = Environment(
@@ -37,6 +41,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["prose"] = prose
+    found.globals |= {name: getattr(numbers, name) for name in NUMBERS}
     return found
 
 

@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..posterior.diagnosis import row_name
-from ..support.numbers import (
-    capitalised,
-    count,
-    number,
-    percent,
-    plain,
-    probability,
-    value_and_range,
-    with_range,
-    with_sd,
-)
-from . import answer, common, cores, events, figures
+from ..support.numbers import capitalised
+from . import answer, common, events, figures
 from .common import Data, Page
 from .content import Content, Run
+
+#: A value that is an outlier with more than this probability is listed.
+OUTLIER = 0.5
 
 
 def build(content: Content, run: Run) -> Page:
@@ -61,72 +54,30 @@ def _parts(content: Content, drawn: dict[str, Any]) -> Data:
 
 
 def _inputs(content: Content, drawn: dict[str, Any]) -> Data:
-    record, table = content.posterior.record, content.inputs
-    as_measured = content.posterior.as_measured
-    figure = bool((table["t_sd"] > 0.0).any()) and not as_measured
-    if figure:
+    posterior, table, rows = content.posterior, content.inputs, []
+    if (table["t_sd"] > 0.0).any() and not posterior.as_measured:
         drawn["inputs"] = figures.inputs(content)
-    shown = table.head(common.MOST_LINES)
-    title = f"All {count(len(record), 'row')} as a table"
-    if len(shown) < len(record):
-        title = f"{len(shown):,} of {len(record):,} rows as a table; inputs.csv has all"
-    return {
-        "as_measured": as_measured,
-        "summary": " ".join(answer.inputs(content)),
-        "figure": figure,
-        "title": title,
-        "rows": [_input_row(content, int(str(row)), one) for row, one in shown.iterrows()] if figure else [],
-    }
-
-
-def _input_row(content: Content, row: int, one: Any) -> list[str]:
-    record, found = content.posterior.record, with_sd(one["mean"], one["sd"])
-    name = row_name(record, row, content.names)
-    if not record.dated[row]:
-        return [name, "no date", found, "–", "–", "–"]
-    if one["t_sd"] == 0.0:
-        return [name, f"{plain(one['t'])} (exact)", plain(one["mean"]), "–", "–", "–"]
-    shift, scaled = number(one["shift"], 2), number(one["shift"] / one["t_sd"], 2)
-    return [name, with_sd(one["t"], one["t_sd"]), found, shift, scaled, percent(one["kept"])]
+        rows = common.date_rows(posterior, table, content.names)
+    return {"summary": " ".join(answer.inputs(content)), "rows": rows, "n": len(posterior.record)}
 
 
 def _check(content: Content, drawn: dict[str, Any]) -> Data:
     drawn |= {"residuals": figures.residuals(content), "check": figures.check(content)}
-    return {"outliers": cores.outliers(content), "summary": " ".join(answer.check(content))}
+    return {"outliers": _outliers(content), "summary": " ".join(answer.check(content))}
+
+
+def _outliers(content: Content) -> list[tuple[str, float]] | None:
+    """The likely outliers and their probabilities; None if outliers were not modelled."""
+    posterior = content.posterior
+    if posterior.model.outliers is None:
+        return None
+    found = posterior.outliers()
+    likely = found[found > OUTLIER].sort_values(ascending=False)
+    return [(row_name(posterior.record, int(str(row)), content.names), p) for row, p in likely.items()]
 
 
 def _intervals(content: Content) -> Data:
-    unit, table = content.axes.rate_unit, content.intervals
-    whole = ""
-    if len(content.whole):
-        one = content.whole.iloc[0]
-        whole = with_range(one["mean"], one["q2.5"], one["q97.5"], unit)
+    table, at = content.intervals, [] if content.at is None else content.at.to_dict("records")
     others = [name for name in table.columns if name.startswith("p>") and name != "p>0"] if len(table) > 1 else []
-    head = ["from", "to", f"mean rate ({unit})" if unit else "mean rate", "95 %", "above 0"]
-    rows = [
-        [
-            *(plain(one["from"]), plain(one["to"])),
-            *value_and_range(one["mean"], one["q2.5"], one["q97.5"]),
-            *(probability(one[name]) for name in ("p>0", *others)),
-        ]
-        for _, one in table.iterrows()
-    ]
-    head += [f"above {name[2:].replace(':', ' to ')}" for name in others]
-    return {"whole": whole, "head": head, "rows": rows, "at": _at(content)}
-
-
-def _at(content: Content) -> Data | None:
-    """The requested times."""
-    if content.at is None:
-        return None
-    axes, table = content.axes, content.at
-    columns, head = [("mean", "low", "high")], [axes.time, axes.value, "95 %"]
-    if "rate" in table:
-        columns.append(("rate", "rate_low", "rate_high"))
-        head += [axes.rate, "95 %"]
-    rows = [
-        [plain(one["at"]), *(cell for names in columns for cell in value_and_range(*(one[name] for name in names)))]
-        for _, one in table.head(common.MOST_LINES).iterrows()
-    ]
-    note = common.cut(len(table), f"times of {content.posterior.record.t_name} are shown; curve.csv has all.")
-    return {"head": head, "rows": rows, "note": note}
+    rows, whole = table.to_dict("records"), content.whole.to_dict("records")
+    return {"rows": rows, "others": others, "whole": whole, "at": at[: common.MOST_LINES], "n_at": len(at)}
