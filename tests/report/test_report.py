@@ -9,6 +9,7 @@ import fits
 import numpy as np
 import pandas as pd
 import pytest
+from cores import age_model, core
 from pages import Outline, figures_of, trace
 from texts import EVIL
 
@@ -20,6 +21,7 @@ from lamina.posterior.times import default_times
 from lamina.records.axes import describe
 from lamina.report import answer, methods
 from lamina.report.content import compute
+from lamina.report.page import script_json
 from lamina.support import numbers
 
 ORDER = ["rate", "inputs", "check", "parameters", "intervals", "trust", "table", "methods", "again"]
@@ -338,3 +340,16 @@ def test_sentences_begin_with_a_capital_and_effective_draws_are_whole():
     assert re.search(r"fewest effective draws \d+,", posterior.summary())
     (cells,) = re.findall(r"<td[^>]*>length</td>(.*?)</tr>", report.html(posterior), re.DOTALL)
     assert re.findall(r"<td[^>]*>([^<]*)</td>", cells)[-1].isdigit()
+
+
+def test_json_cannot_end_its_script():
+    text = script_json(["</script>", "<!--", "a & b", "ünï"])
+    assert json.loads(text) == ["</script>", "<!--", "a & b", "ünï"]
+    assert not set("<>&") & set(text)
+
+
+def test_reports_can_share_plotly():
+    page = report.html(age_model(core()), plotly="../a&b.js")
+    assert '<script src="../a&amp;b.js"></script>' in page
+    assert len(page) < 300_000
+    assert "script-src 'unsafe-inline' 'self' file:" in page

@@ -1,4 +1,4 @@
-"""How the report words a method, and the works it cites."""
+"""How the report words a method, and which works it cites."""
 
 from __future__ import annotations
 
@@ -14,34 +14,6 @@ from ..support.numbers import count, number
 #: What a method reports about itself: ``Draws.diagnostics``.
 Facts = Mapping[str, Any]
 
-REFERENCES = {
-    "Andrieu": "Andrieu, C., Doucet, A. & Holenstein, R. (2010). Particle Markov chain Monte Carlo methods. Journal of "
-    "the Royal Statistical Society B 72, 269–342.",
-    "Blaauw": "Blaauw, M. & Christen, J. A. (2011). Flexible paleoclimate age-depth models using an autoregressive "
-    "gamma process. Bayesian Analysis 6, 457–474.",
-    "Christen": "Christen, J. A. & Pérez, S. (2009). A new robust statistical model for radiocarbon data. Radiocarbon "
-    "51, 1047–1059.",
-    "Gershman": "Gershman, S., Hoffman, M. & Blei, D. (2012). Nonparametric variational inference. Proceedings of the "
-    "29th International Conference on Machine Learning.",
-    "Hoffman": "Hoffman, M. D. & Gelman, A. (2014). The No-U-Turn sampler: adaptively setting path lengths in "
-    "Hamiltonian Monte Carlo. Journal of Machine Learning Research 15, 1593–1623.",
-    "IntCal20": "Reimer, P. J. et al. (2020). The IntCal20 Northern Hemisphere radiocarbon age calibration curve "
-    "(0–55 cal kBP). Radiocarbon 62, 725–757.",
-    "Marine20": "Heaton, T. J. et al. (2020). Marine20: the marine radiocarbon age calibration curve (0–55,000 cal "
-    "BP). Radiocarbon 62, 779–820.",
-    "McHutchon": "McHutchon, A. & Rasmussen, C. E. (2011). Gaussian process training with input noise. Advances in "
-    "Neural Information Processing Systems 24, 1341–1349.",
-    "Murray": "Murray, I., Adams, R. P. & MacKay, D. J. C. (2010). Elliptical slice sampling. Proceedings of the 13th "
-    "International Conference on Artificial Intelligence and Statistics.",
-    "Rasmussen": "Rasmussen, C. E. & Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press.",
-    "SHCal20": "Hogg, A. G. et al. (2020). SHCal20 Southern Hemisphere calibration, 0–55,000 years cal BP. Radiocarbon "
-    "62, 759–778.",
-    "Tran": "Tran, C., Pavlovic, V. & Kopp, R. (2015). Gaussian process for noisy inputs with ordering constraints. "
-    "arXiv:1507.00052.",
-    "Vehtari": "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. & Bürkner, P.-C. (2021). Rank-normalization, "
-    "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, 667–718.",
-}
-
 
 @dataclass(frozen=True)
 class Words:
@@ -50,7 +22,7 @@ class Words:
     inference: Callable[[Facts, int], str]  #: how the posterior was computed
     evidence: Callable[[Facts], str]  #: what it reports about its convergence
     remedy: str  #: what to do about a fit that has not converged
-    citations: Callable[[Facts], tuple[str, ...]]  #: keys of ``REFERENCES``
+    citations: Callable[[Facts], tuple[str, ...]]  #: keys of ``report/references.json``
     arguments: Callable[[Facts], str] = lambda facts: ""  #: what a call of ``fit`` must have beside the record
     inputs: Callable[[Facts], str] | None = None  #: the model of the inputs; None where it is that of the known order
 

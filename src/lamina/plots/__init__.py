@@ -27,6 +27,7 @@ from ..posterior.boxes import (
 from ..posterior.residuals import residuals as residual_table
 from ..posterior.times import default_times
 from ..records.axes import describe
+from ..support.numbers import count
 from .canvas import mark_unfinished, own_axes, plain
 from .cores import accumulation, age_depth
 
@@ -77,10 +78,9 @@ def curve(
     _boxes(posterior, ax)
     _bands(ax, table)
     if draws:
-        lines = posterior.sample_curves(table["at"], n=draws, seed=seed)
-        label = f"{draws} draw{'s' if draws > 1 else ''}"
-        for k, line in enumerate(lines):
-            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label="" if k else label)
+        for k, line in enumerate(posterior.sample_curves(table["at"], n=draws, seed=seed)):
+            label = "" if k else count(draws, "draw")
+            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label=label)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel(plain(names.value))
     _legend(ax)
@@ -193,32 +193,36 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
         curves = {name: posterior.curve(at) for name, posterior in posteriors.items()}
     reference = REFERENCE if REFERENCE in curves else list(curves)[-1]
     others = [name for name in curves if name != reference]
-    looks: dict[str, tuple[str, Any]] = {name: METHODS[k % len(METHODS)] for k, name in enumerate(others)}
-    looks[reference] = ("#000000", "-")
     columns = min(len(others), MOST_COLUMNS) or 1
     rows = -(-len(others) // columns)
     figure = Figure(figsize=(7.2, 4.2 + 1.9 * rows), layout="constrained")
     grid = figure.add_gridspec(1 + rows, columns, height_ratios=[2.2] + [1.0] * rows)
-    top = figure.add_subplot(grid[0, :])
-    _boxes(first, top)
-    base = curves[reference]
-    top.fill_between(base["at"], base["q2.5"], base["q97.5"], label=plain(f"{reference}, 95 %"), **GREY)
-    for name in (reference, *others):
-        colour, style = looks[name]
-        at, mean = curves[name]["at"], curves[name]["mean"]
-        top.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=plain(name))
-    _time_axis(top, first, np.concatenate([table["at"] for table in curves.values()]))
-    top.set_ylabel(plain(describe(first.record).value))
-    _legend(top)
+    _means(figure.add_subplot(grid[0, :]), first, {name: curves[name] for name in (reference, *others)})
     panel = None
     for k, name in enumerate(others):
         panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
-        _difference(panel, curves[name], base, *looks[name])
+        _difference(panel, curves[name], curves[reference], *METHODS[k % len(METHODS)])
         panel.set_title(plain(f"{name} minus {reference}"), fontsize="small")
         panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
         _time_axis(panel, first)
         panel.label_outer()
     return figure
+
+
+def _means(ax: Axes, posterior: Posterior, curves: dict[str, pd.DataFrame]) -> None:
+    """The measurements, the mean of each curve, and the band of the first, the reference."""
+    reference, *others = curves
+    base = curves[reference]
+    looks: dict[str, Any] = {reference: ("#000000", "-")}
+    looks |= {name: METHODS[k % len(METHODS)] for k, name in enumerate(others)}
+    _boxes(posterior, ax)
+    ax.fill_between(base["at"], base["q2.5"], base["q97.5"], label=plain(f"{reference}, 95 %"), **GREY)
+    for name, (colour, style) in looks.items():
+        at, mean = curves[name]["at"], curves[name]["mean"]
+        ax.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=plain(name))
+    _time_axis(ax, posterior, np.concatenate([table["at"] for table in curves.values()]))
+    ax.set_ylabel(plain(describe(posterior.record).value))
+    _legend(ax)
 
 
 def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, style: Any) -> None:

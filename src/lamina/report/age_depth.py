@@ -93,7 +93,7 @@ def _moved(posterior: Posterior) -> str:
 def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
     unit = describe(posterior.record).duration or "units of time"
     return (
-        f"A {posterior.record.depth_unit or 'unit of depth'} took between {number(table['q50'].min())} and "
+        f"1 {posterior.record.depth_unit or 'unit of depth'} took between {number(table['q50'].min())} and "
         f"{number(table['q50'].max())} {unit} to accumulate (medians of the {count(len(table), 'step')} of the model)."
     )
 

@@ -28,11 +28,11 @@ def in_words(record: Record, one: dict[str, Any]) -> Event:
     what = f"{one['event']} of the {one['of']}"
     if one["event"] == "first above":
         what = f"{one['of']} first above {plain(factor * one['level'])} {unit}".rstrip()
-    k, told = (1.0, record.t_unit) if one["quantity"] == "time" else (factor, unit)
+    k, own = (1.0, record.t_unit) if one["quantity"] == "time" else (factor, unit)
     median, between = "–", "–"
     if one["mean"] == one["mean"]:
         median, between = value_and_range(k * one["q50"], k * one["q2.5"], k * one["q97.5"])
-    quantity = f"{one['quantity']} ({told})" if told else one["quantity"]
+    quantity = f"{one['quantity']} ({own})" if own else one["quantity"]
     shares = (probability(one[name]) for name in ("p", "p_start", "p_end"))
     return Event(what, quantity, median, between, *shares)
 

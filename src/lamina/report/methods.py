@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +11,6 @@ import numpy as np
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..methods import Method
 from ..methods.registry import METHODS
-from ..methods.words import REFERENCES
 from ..posterior.boxes import has_rate
 from ..posterior.diagnosis import state_of
 from ..posterior.summary import parameters
@@ -48,7 +49,8 @@ def references(posterior: Posterior) -> list[str]:
         cited |= {"Christen"} if type(date).__name__ == "StudentT" else {str(getattr(date, "curve", ""))}
     if not record.measured.any():
         cited.discard("Rasmussen")  # there is no curve
-    return sorted(REFERENCES[name] for name in cited if name in REFERENCES)
+    known: dict[str, str] = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
+    return sorted(known[name] for name in cited & known.keys())
 
 
 def _method(posterior: Posterior) -> Method:
