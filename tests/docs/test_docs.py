@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 import lamina
 from lamina.cli import app, paper
+from lamina.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -79,8 +80,17 @@ def test_there_are_examples():
     assert sum(line.startswith("lamina ") for page in PAGES for line in lines(page)) >= 8
 
 
+@pytest.fixture
+def methods_restored():
+    """An example may register a method of its own."""
+    known = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(known)
+
+
 @pytest.mark.parametrize("code", list(examples()))
-def test_example_runs(code, folder, capsys):
+def test_example_runs(code, folder, capsys, methods_restored):
     exec(compile(code, "example", "exec"), {"__name__": "example"})
 
 
