@@ -161,11 +161,9 @@ def _choose(grid: Grid, role: str) -> Header | None:
     """The column with the best name for a role. Columns with equally good names must hold the same."""
     matches = _values(grid, role)
     best = [header for header in matches if header.rank == min(h.rank for h in matches)]
-    if grid.differ(best):
-        what, by = _ROLES[role]
-        do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
-        raise grid.header_problem(f"{len(best)} columns may hold {what}: {listing(best)}", do)
-    return best[0] if best else None
+    what, by = _ROLES[role]
+    do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
+    return grid.only(best, what, do) if best else None
 
 
 # --- errors of the input and the output ------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Dat
 def _calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
     """The dates of the rows `here`, from their radiocarbon ages. Cells that cannot be used become faults."""
     columns, scale = reading.columns, reading.scale
-    age = _only(reading, columns.radiocarbon, "radiocarbon ages")
+    age = reading.only(columns.radiocarbon, "radiocarbon ages")
     _check_time(reading, age)
     ages = values(reading, age, "radiocarbon age", blank=~here)
     sd, sd_header = _laboratory_errors(reading, age, here)
@@ -261,7 +261,7 @@ def _laboratory_errors(reading: Reading, age: Header, here: Mask) -> tuple[Array
             return np.full(here.size, sd), None
         do = "add a column 14C error" + (f", or say {option('t_sd', 'COLUMN or NUMBER')}" if alone else "")
         raise reading.header_problem("no column holds the errors of the radiocarbon ages", do, age)
-    header = _only(reading, columns.radiocarbon_errors, "errors of radiocarbon ages")
+    header = reading.only(columns.radiocarbon_errors, "errors of radiocarbon ages")
     chosen = options.t_sigma if alone else None
     sigma = chosen or header.sigma or 1
     why = set_by("t_sigma") if chosen else f"the header {header} says so" if header.sigma else "as is usual"
@@ -272,7 +272,7 @@ def _laboratory_errors(reading: Reading, age: Header, here: Mask) -> tuple[Array
 def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
     """The calibration curve of each row; None for an unknown name, which is a fault."""
     headers, chosen = reading.columns.curve, reading.options.curve
-    header = _only(reading, headers, "calibration curves") if headers else None
+    header = reading.only(headers, "calibration curves") if headers else None
     found: dict[int, str | None] = {}
     named: list[int] = []
     for i in rows:
@@ -303,15 +303,6 @@ def _offsets(reading: Reading, headers: list[Header]) -> Array:
     """Reservoir offsets, or their errors; 0 where there is none."""
     if not headers:
         return np.zeros(len(reading.cells))
-    header = _only(reading, headers, "reservoir offsets")
+    header = reading.only(headers, "reservoir offsets")
     found = values(reading, header, "reservoir offset", blank=True)
     return np.where(np.isnan(found) & np.array([not cell.strip() for cell in reading.column(header)]), 0.0, found)
-
-
-def _only(reading: Reading, headers: list[Header], what: str) -> Header:
-    """One column, or several that hold the same."""
-    if reading.differ(headers):
-        raise reading.header_problem(
-            f"{len(headers)} columns may hold {what}: {listing(headers)}", "rename all but one"
-        )
-    return headers[0]

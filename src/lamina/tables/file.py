@@ -76,6 +76,16 @@ class Grid:
         """Whether the columns below these headers do not all hold the same cells."""
         return any(self.column(a) != self.column(b) for a, b in pairwise(headers))
 
+    def only(self, headers: list[Header], what: str, do: str = "rename all but one") -> Header:
+        """The first of several columns, which must hold the same. Raises TableError, which says `what` they hold."""
+        if self.differ(headers):
+            raise self.ambiguous(headers, what, do)
+        return headers[0]
+
+    def ambiguous(self, headers: list[Header], what: str, do: str) -> TableError:
+        """The error to raise about several columns that do not hold the same."""
+        return self.header_problem(f"{len(headers)} columns may hold {what}: {listing(headers)}", do)
+
     def find(self, name: str) -> Header | None:
         """The column that the user calls `name`: the very header, or the same without case and punctuation.
 

@@ -193,6 +193,10 @@ class _Quantity:
             raise self.ambiguous(columns)
         return columns[0]
 
+    def ambiguous(self, columns: list[Header]) -> TableError:
+        by = option(f"{self.role}_sd", "COLUMN")
+        return self.reading.ambiguous(columns, f"the error of the {self.name}", f"choose one with {by}")
+
     def positive(self, header: Header, column: Array) -> Array:
         """The same errors; those that are negative are faults."""
         for i in np.flatnonzero(column < 0.0):
@@ -204,10 +208,6 @@ class _Quantity:
         do = "give every output an error above 0, a small one if it is precise; only inputs can be exact"
         for i in np.flatnonzero(column == 0.0) if self.role == "y" else ():
             self.reading.fault("the error of the output is 0", do, i, header)
-
-    def ambiguous(self, columns: list[Header]) -> TableError:
-        found = f"{len(columns)} columns may hold the error of the {self.name}: {listing(columns)}"
-        return self.reading.header_problem(found, f"choose one with {option(f'{self.role}_sd', 'COLUMN')}")
 
     def no_pair(self) -> TableError:
         kind = self.kind or ""
