@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -51,9 +51,11 @@ def on_files(files: Any, config: Any) -> Any:
 def regenerate(markdown: str) -> str:
     """A page with its generated parts as the code has them now."""
 
+    own = {part[2].strip() for part in PART.finditer(markdown)}
+
     def fill(part: re.Match[str]) -> str:
         kind, name = part[1], part[2].strip()
-        text = options(name.split()) if kind == "options" else described(name)
+        text = options(name.split()) if kind == "options" else described(name, own)
         return f"<!-- {kind}: {name} -->\n\n{text}\n\n<!-- end -->"
 
     return PART.sub(fill, markdown)
@@ -136,14 +138,15 @@ def option(name: str, kind: Any, info: OptionInfo, default: Any) -> tuple[str, s
 # --- Python --------------------------------------------------------------------------------------------------------
 
 
-def described(name: str) -> str:
-    """A public name: heading, signature, docstring, members."""
+def described(name: str, own: Collection[str] = ()) -> str:
+    """A public name: heading, signature, docstring, members, except those that have their ``own`` place on the page."""
     found: Any = lamina
     for part in name.split("."):
         found = getattr(found, part)
     heading = f"### {anchor(f'lamina.{name}')}`lamina.{name}`"
     if isinstance(found, ModuleType):
-        return "\n\n".join([heading, prose(found), *(member(f"lamina.{name}", *one) for one in contents(found))])
+        members = [one for one in contents(found) if f"{name}.{one[0]}" not in own]
+        return "\n\n".join([heading, prose(found), *(member(f"lamina.{name}", *one) for one in members)])
     if isinstance(found, type) and issubclass(found, Exception):
         base = found.__mro__[1].__name__
         return "\n\n".join([heading, prose(found), "" if found.__mro__[1] is Exception else f"A `{base}`."])
@@ -238,6 +241,9 @@ def _paragraph(text: str) -> str:
         return ""
     if lines[0].startswith(">>>"):
         return "```pycon\n" + text.replace("  # doctest: +SKIP", "") + "\n```"
+    if set(lines[0]) == {"=", " "}:
+        lines = [line for line in lines if "=" not in line[:2]]
+        return "```text\n" + "\n".join(lines) + "\n```"
     if all(re.match(r"\S+ {2,}\S", line) for line in lines) or lines[0].startswith("    "):
         return "```text\n" + inspect.cleandoc(text) + "\n```"
     if len(lines) > 1 and set(lines[1]) == {"-"}:

@@ -51,10 +51,10 @@ def fit(
     Arguments
     ---------
     record: the measurements.
-    method: "mcmc" (the default: exact, averaged over the posterior), "nuts" (an independent sampler of the same
-        posterior, extra ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (no order; for
-        comparison), "ensemble" (no order; inputs that another age model has found, in ``members`` or ``covariance``).
-    kernel: a kernel or a sum; its parameters are learnt, whatever values it is given with. Default: Matern32().
+    method: "mcmc" (the default: samples the posterior), "nuts" (another sampler of the same posterior, with the extra
+        ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (ignore the order; for comparison),
+        "ensemble" (inputs from another age model, given as ``members`` or ``covariance``; ignores the order).
+    kernel: a kernel or a sum. Its parameters are estimated, whatever their values here. Default: Matern32().
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
     mean: "constant" (default), "linear" or "zero". Trend terms in the kernel are an alternative, with their own priors.
@@ -63,19 +63,19 @@ def fit(
     priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie
         between median / factor and median * factor. Others get weak priors from the spread of the data.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
-    estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is learnt.
+    estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is estimated.
     outliers: values that lie off the curve by more than their error: "mixture" (one row in twenty may have ten times
         its error; ``Posterior.outliers`` gives the probability of each row) or "student" (errors of Student's t with
         four degrees of freedom).
-    offsets: prior standard deviation of a vertical offset of each sequence, which is learnt; None for no offsets.
-    memory: whether the pace of a gap carries over to the next, as in Bacon; over which depth (or how many rows, without
-        depths) is learnt.
+    offsets: prior standard deviation of a vertical offset of each sequence, which is estimated; None for no offsets.
+    memory: whether the accumulation rate persists from gap to gap, as in Bacon. The depth (or, without depths, the
+        number of rows) over which it persists is estimated.
     seed: the same seed gives the same result, on one CPU or several.
-    options: of the method, see ``lamina.methods``: for mcmc chains, draws, warmup, max_sweeps, cores, progress; for
-        ensemble these, and members, shape (M, N), or covariance, shape (N, N), of the inputs; for nuts chains, draws,
-        warmup, cores; for npv components, restarts, draws, prediction, max_steps; for gp and nigp starts.
+    options: options of the method. mcmc: chains, draws, warmup, max_sweeps, cores (the number of CPUs), progress,
+        checkpoint. ensemble: the same, and members, shape (M, N), or covariance, shape (N, N), of the inputs. nuts:
+        chains, draws, warmup, cores. npv: components, restarts, draws, prediction, max_steps. gp and nigp: starts.
 
-    A fit that has not converged returns too, with a warning and the evidence in ``diagnostics``.
+    A fit that has not converged still returns its draws, with a warning and the evidence in ``diagnostics``.
     """
     model = Model(
         kernel=Matern32() if kernel is None else kernel,
@@ -148,14 +148,14 @@ def _check_enough_rows(problem: Problem) -> None:
 def age_depth(
     record: Record, steps: int = STEPS, seed: int = 0, *, hiatus: Sequence[float] = (), **options: Any
 ) -> Posterior:
-    """An age-depth model of the cores of a record: ``Posterior.ages`` gives the time at any depth.
+    """Fit an age-depth model of the cores of a record: ``Posterior.ages`` gives the time at any depth.
 
-    Values are not used; without any, give ``y=nan, y_sd=inf``. With values, a fit of ``with_layers(record)`` finds ages
-    and curve together. The prior is that of the time per unit of depth, the same for all steps of a sequence, with its
-    mean and its spread (alpha) unknown.
+    Outputs are not used: a record without outputs has ``y=nan, y_sd=inf``. The gap prior describes the time per unit of
+    depth. It is the same for all steps of a sequence, with unknown mean and shape (alpha).
 
-    steps: the number of steps that a core is cut into; hiatus: depths of the hiatuses that the record has; options:
-    of ``lamina.fit``.
+    steps: the number of steps that a core is divided into.
+    hiatus: depths of the hiatuses of the record.
+    options: as for ``lamina.fit``.
     """
     return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
 

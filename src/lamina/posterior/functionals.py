@@ -49,15 +49,16 @@ def first_exceeds(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """When the curve, or its rate, first exceeded each ``level`` in a period: one line a level.
+    """When the curve, or its rate, first exceeded each ``level`` in a period: one row per level.
 
-    Columns: level; ``p``, the probability that it ever was above it in the period; ``p_start``, that it was above it
-    from the beginning, so that the first time lies before the period; then mean, sd and quantiles of the first time,
-    among the draws in which there is one (the beginning, for those above it from the beginning). NaN where there is
-    none.
+    Columns: level; ``p``, the probability that the level was exceeded in the period; ``p_start``, the probability that
+    it was exceeded from the beginning, so that the first time lies before the period; then mean, sd and quantiles of
+    the first time among the draws that have one (for ``p_start``, the beginning of the period). NaN if no draw has one.
 
-    between: the period (from, to), by default from the first to the last input. of: "curve", or "rate" for levels of
-    the rate of change, forward in time. Times between those of the grid are interpolated. Raises MethodError.
+    between: the period (from, to), by default from the first to the last input.
+    of: "curve", or "rate" for levels of the rate of change, forward in time.
+
+    Times between those of the grid are interpolated. Raises MethodError for invalid levels or periods.
     """
     import pandas as pd
 
@@ -108,7 +109,7 @@ def faster(
 ) -> float:
     """The probability that one ``period`` (from, to) rose faster than an ``other``: of mean rates, forward in time.
 
-    Raises MethodError for periods that are none, or twice the same.
+    Raises MethodError for invalid or identical periods.
     """
     periods = checked([period, other])
     table = interval_rates(posterior, periods, draws, seed, scale=describe(posterior.record).time_sign)

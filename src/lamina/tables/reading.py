@@ -32,7 +32,7 @@ def read_record(path: str | PathLike[str], **options: Any) -> Record:
     """The record in a table of measurements: text separated by commas, semicolons or tabs, or .xlsx.
 
     Columns are found by their names, and `options` override what is found: the fields of `lamina.tables.Options`, such
-    as ``order="rows"``, ``t_sigma=2`` or ``scale="BP"``. `lamina.tables.read` also says what was understood, and why.
+    as ``order="rows"``, ``t_sigma=2`` or ``scale="BP"``. `lamina.tables.read` also reports how the table was read.
 
     Rows come in the order that the record needs, which may not be that of the file. Raises TableError, with one
     message that names file, line and column, if the table cannot be used.
@@ -41,10 +41,10 @@ def read_record(path: str | PathLike[str], **options: Any) -> Record:
 
 
 def read(path: str | PathLike[str], options: Options | None = None) -> TableReading:
-    """Read a table of measurements and say what was understood.
+    """Read a table of measurements, and report how it was read.
 
-    Text separated by commas, semicolons or tabs, and .xlsx with the extra "excel". Columns are found by their names;
-    `options` override. The order of the rows is never taken from the reported dates.
+    The file is text separated by commas, semicolons or tabs, or .xlsx with the extra "excel". Columns are recognised by
+    their names; ``options`` override this. The order of the rows never comes from the reported dates.
 
     Raises TableError, with one message, if the table cannot be used.
     """
