@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.kernels import _Scaled
+from lamina.kernels import Scaled
 from lamina.model.model import Model
 
 MODELS = {
@@ -35,7 +35,7 @@ def test_a_model_comes_back_from_json(model):
 
 def test_a_kernel_that_was_defined_elsewhere_comes_back():
     @dataclass(frozen=True)
-    class Cauchy(_Scaled):
+    class Cauchy(Scaled):
         """k(r) = sd² / (1 + r² / length²)."""
 
     model = Model(Cauchy(3.0) + lamina.Constant())
