@@ -20,6 +20,7 @@ from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
 from .records.layers import STEPS, add_layers
+from .support.checks import check_whole
 
 #: Fewer rows do not determine both a length scale and a standard deviation.
 FEWEST_ROWS = 3
@@ -126,8 +127,7 @@ def prepare(record: Record, method: str = "mcmc", model: Model | None = None, se
     chosen = METHODS[method]
     chosen.check_options(options)
     chosen.check_model(model, METHODS)
-    if not (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0):
-        raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
+    check_whole("seed", seed, 0)
     with threadpool_limits(limits=1, user_api="blas"):
         problem = build_problem(record, model, chosen.uses_order)
         chosen.check_problem(problem, options)

@@ -79,7 +79,7 @@ def choose_engine(kernel: Kernel, engine: Engine = "auto") -> ModuleType:
     if engine == "auto":
         return markov if kernel.is_markov else dense
     if engine == "markov":
-        kernel.blocks()  # says what to do if there are none
+        kernel.blocks()  # raises KernelError, with a remedy, if there are none
         return markov
     if engine == "dense":
         return dense

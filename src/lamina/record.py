@@ -18,7 +18,7 @@ from .records.fields import (
     read_order,
     read_texts,
 )
-from .support.checks import Labels, labels
+from .support.checks import Labels, labels, rows_by_label
 from .support.display import Facts, as_html, as_text
 from .support.numbers import count
 
@@ -191,11 +191,7 @@ class Record:
         """
         if self.sequence is None:
             return ((None, np.arange(len(self))),)
-        rows: dict[Hashable, list[int]] = {}
-        for i, name in enumerate(self.sequence):
-            if name is not None:
-                rows.setdefault(name, []).append(i)
-        return tuple((name, np.array(positions, dtype=np.intp)) for name, positions in rows.items())
+        return tuple(rows_by_label(self.sequence).items())
 
     @property
     def unordered(self) -> NDArray[np.intp]:

@@ -26,7 +26,7 @@ from ..fitting import NotConverged, fit, prepare
 from ..output.folder import RUN, Asked, remove_run, write
 from ..posterior.intervals import checked, interval_name
 from ..record import Record
-from ..support.checks import numbers
+from ..support.checks import check_whole, numbers
 from ..support.cpus import at_most
 from ..support.files import WriteError, make_folder, replacing, write_text
 from ..tables import Understanding
@@ -132,9 +132,8 @@ def _check(records: Any, workers: Any, dask: str | None) -> None:
             )
     if workers is not None and dask is not None:
         raise MethodError("workers is for this machine, dask for a cluster: give one of them.")
-    whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
-    if workers is not None and not (whole and workers >= 1):
-        raise MethodError(f"workers must be a whole number of at least 1, got {workers!r}.")
+    if workers is not None:
+        check_whole("workers", workers, 1)
 
 
 def _times(at: ArrayLike | None) -> np.ndarray | None:

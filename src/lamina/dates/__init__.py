@@ -1,4 +1,4 @@
-"""Dates that are not Gaussian: what a measurement alone says about a time, as a density on the user's time scale."""
+"""Dates that are not Gaussian: the density of a time given its measurement alone, on the user's time scale."""
 
 from .kinds import Date, SplitNormal, StudentT, Tabulated, Uniform
 from .radiocarbon import Radiocarbon

@@ -23,7 +23,7 @@ Array = np.ndarray
 
 
 class Date:
-    """What a measurement alone says about the time of a row. Base of all kinds."""
+    """The density of the time of a row given its measurement alone. The base of all kinds."""
 
     def table(self) -> DateTable:
         """The log-density on a regular grid, fine enough to be linear between the entries."""

@@ -16,6 +16,7 @@ from ..errors import MethodError
 from ..model.model import Model
 from ..model.problem import Problem
 from ..model.rows import Rows
+from ..support.checks import check_whole
 from .draws import Draws
 from .words import Words
 
@@ -98,5 +99,4 @@ class Method:
             annotation = str(known[name].annotation)
             if not annotation.startswith("int") or (value is None and "None" in annotation):
                 continue
-            if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
-                raise MethodError(f"{name} must be a whole number of at least 1, got {value!r}.")
+            check_whole(name, value, 1)

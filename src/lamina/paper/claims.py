@@ -23,51 +23,55 @@ class Claim(NamedTuple):
 
 def of_synthetic(results: pd.DataFrame) -> list[Claim]:
     """Claims about the five functions."""
-    mean, cases = averages(results)["rmse"], by_function(results)
+    mean, cases, known = averages(results)["rmse"], by_function(results), set(results["y_sd"])
     found = []
-    if SMALL in set(results["y_sd"]):
-        small = cases.loc[SMALL]
-        found += [
+    if SMALL in known:
+        found += _small_error(mean, cases.loc[SMALL])
+        found += [_inputs(results, name) for name in ("npv", "mcmc")]
+    return [*found, *_large_error(mean, cases.loc[LARGE])] if {SMALL, LARGE} <= known else found
+
+
+def _small_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
+    return [
+        Claim(
+            "small output error: npv predicts on par with mcmc",
+            f"average RMSE npv {mean[SMALL, 'npv']:.2f}, mcmc {mean[SMALL, 'mcmc']:.2f}; each with its own prior",
+            mean[SMALL, "npv"] <= 1.1 * mean[SMALL, "mcmc"],
+        ),
+        _same_prior(mean, "uniform", "mcmc"),
+        _same_prior(mean, "gamma", "lamina"),
+        *(
             Claim(
-                "small output error: npv predicts on par with mcmc",
-                f"average RMSE npv {mean[SMALL, 'npv']:.2f}, mcmc {mean[SMALL, 'mcmc']:.2f}; each with its own prior",
-                mean[SMALL, "npv"] <= 1.1 * mean[SMALL, "mcmc"],
-            ),
-            _same_prior(mean, "uniform", "mcmc"),
-            _same_prior(mean, "gamma", "lamina"),
-            *(
-                Claim(
-                    f"small output error: npv is better than gp and nigp on every function ({prior} prior)",
-                    f"better in {_wins(small, name)} of {len(small)}; on average {mean[SMALL, name]:.2f} against "
-                    f"{mean[SMALL, 'gp']:.2f} (gp) and {mean[SMALL, 'nigp']:.2f} (nigp)",
-                    _wins(small, name) == len(small),
-                )
-                for name, prior in (("npv", "log-uniform"), ("npv, uniform", "uniform"))
-            ),
-            *(_inputs(results, name) for name in ("npv", "mcmc")),
-        ]
-    if {SMALL, LARGE} <= set(results["y_sd"]):
-        large = cases.loc[LARGE]
-        gain = {y_sd: 1.0 - mean[y_sd, "npv"] / mean[y_sd, "gp"] for y_sd in (SMALL, LARGE)}
-        last, clearly = large.iloc[-1], int((large["npv"] < 0.95 * large["gp"]).sum())
-        found += [
-            Claim(
-                "large output error: the advantage of npv over gp shrinks",
-                f"RMSE lower than gp's by {gain[SMALL]:.0%} at small, {gain[LARGE]:.0%} at large output error",
-                gain[LARGE] < gain[SMALL],
-            ),
-            Claim(
-                "large output error: npv is clearly better than gp in three of five functions",
-                f"RMSE lower by more than a twentieth in {clearly} of {len(large)}",
-                clearly == 3,
-            ),
-            Claim(
-                "large output error: nigp is better than npv on the last function",
-                f"RMSE nigp {last['nigp']:.2f}, npv {last['npv']:.2f}",
-                bool(last["nigp"] < last["npv"]),
-            ),
-        ]
-    return found
+                f"small output error: npv is better than gp and nigp on every function ({prior} prior)",
+                f"better in {_wins(cases, name)} of {len(cases)}; on average {mean[SMALL, name]:.2f} against "
+                f"{mean[SMALL, 'gp']:.2f} (gp) and {mean[SMALL, 'nigp']:.2f} (nigp)",
+                _wins(cases, name) == len(cases),
+            )
+            for name, prior in (("npv", "log-uniform"), ("npv, uniform", "uniform"))
+        ),
+    ]
+
+
+def _large_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
+    gain = {y_sd: 1.0 - mean[y_sd, "npv"] / mean[y_sd, "gp"] for y_sd in (SMALL, LARGE)}
+    last, clearly = cases.iloc[-1], int((cases["npv"] < 0.95 * cases["gp"]).sum())
+    return [
+        Claim(
+            "large output error: the advantage of npv over gp shrinks",
+            f"RMSE lower than gp's by {gain[SMALL]:.0%} at small, {gain[LARGE]:.0%} at large output error",
+            gain[LARGE] < gain[SMALL],
+        ),
+        Claim(
+            "large output error: npv is clearly better than gp in three of five functions",
+            f"RMSE lower by more than a twentieth in {clearly} of {len(cases)}",
+            clearly == 3,
+        ),
+        Claim(
+            "large output error: nigp is better than npv on the last function",
+            f"RMSE nigp {last['nigp']:.2f}, npv {last['npv']:.2f}",
+            bool(last["nigp"] < last["npv"]),
+        ),
+    ]
 
 
 def _same_prior(mean: pd.Series, prior: str, sampler: str) -> Claim:

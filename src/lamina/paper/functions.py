@@ -17,6 +17,7 @@ from ..errors import MethodError
 from ..fitting import NotConverged, fit
 from ..posterior.posterior import Posterior
 from ..record import Record
+from ..support.checks import check_whole
 from .trials import Progress, Rows, Trial, run_trials
 
 if TYPE_CHECKING:
@@ -78,10 +79,8 @@ def synthetic(
         unknown = [name for name in asked if name not in known]
         if unknown:
             raise MethodError(f"there is no {kind} {unknown[0]!r} in this experiment; there are: {'; '.join(known)}.")
-    if not (isinstance(seed, int) and seed >= 0):
-        raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    if not (isinstance(repetitions, int) and repetitions >= 1):
-        raise MethodError(f"repetitions must be a whole number of at least 1, got {repetitions!r}.")
+    check_whole("seed", seed, 0)
+    check_whole("repetitions", repetitions, 1)
     trials: list[Trial] = [
         (seed, output, function, error, repetition, method)
         for output in y_sd

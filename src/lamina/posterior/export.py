@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import MethodError, MissingExtraError
 from ..support.arviz_notice import no_refactor_notice
+from ..support.checks import check_whole
 from ..support.files import write_text
 from .times import default_times
 
@@ -38,8 +39,7 @@ def ages(posterior: Posterior, n: int = 1000, seed: int = 0, sequence: Any = Non
         raise MethodError(
             f'method="{method}" takes the inputs as measured: there is no ensemble of them. Fit with method="mcmc".'
         )
-    if not (isinstance(n, int | np.integer) and n >= 1):
-        raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
+    check_whole("n", n, 1)
     rows = np.arange(len(record))
     if sequence is not None:
         known = dict(record.sequences)

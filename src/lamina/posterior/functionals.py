@@ -1,14 +1,14 @@
-"""When a level was first exceeded, when and how large the extremes were, which period rose faster: from joint draws.
+"""Questions about the whole curve, answered from joint draws: first times above a level, extremes, faster periods.
 
-Each draw is one way the curve may have been, with its own dates: what is asked is found for each, and told as a
-distribution over the draws. A band of the curve cannot answer this, because it tells each time by itself.
+Each draw is one possible curve with its own dates. A quantity is computed for each draw, and its distribution over the
+draws is returned. A band cannot answer such questions, because it describes each time by itself.
 
-"First" and rates follow time as it passes, from old to young: on a scale of ages before present ("BP" in the unit of
-the record) from large numbers to small ones, and a rise towards the present is a positive rate, as in the report.
+"First" and rates follow time from old to young: on a scale of ages before present ("BP" in the unit of the record) from
+large numbers to small ones. A rise towards the present is a positive rate.
 
-Curves are looked at on a grid of ``POINTS`` times, and of more in long records. Between two of them a smooth curve has
-no room for more than a fraction of its uncertainty, but the *rate* of a Matern32 curve is as rough as a random walk:
-its extremes grow with the fineness of the grid. For extremes of the rate take Matern52, or rates over intervals.
+Curves are evaluated on a grid of ``POINTS`` times, more in long records. Between two times a smooth curve moves by a
+fraction of its uncertainty only. But the *rate* of a Matern32 curve is as rough as a random walk, so that its extremes
+grow with the fineness of the grid. For extremes of the rate use Matern52, or rates over intervals.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.quantiles import LEVELS, QUANTILES
-from ..errors import MethodError, RecordError
+from ..errors import MethodError
 from ..records.axes import describe
-from ..support.checks import numbers
+from ..support.checks import argument
 from .intervals import checked, interval_name, interval_rates
 from .times import enough
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Of = Literal["curve", "rate"]
 
-#: Times at which each draw of the curve is looked at.
+#: The number of times at which each draw of the curve is evaluated.
 POINTS = 1001
 DRAWS = 2000
 
@@ -62,14 +62,14 @@ def first_exceeds(
     """
     import pandas as pd
 
-    levels = _levels(level)
+    levels = argument("level", level)
     time, values = _drawn(posterior, between, of, draws, seed)
     lines = []
     for one in levels:
         first = first_above(time, values, one)
         there = first[~np.isnan(first)]
         facts = {"level": one, "p": len(there) / len(first), "p_start": float((values[:, 0] > one).mean())}
-        lines.append(facts | _told(there))
+        lines.append(facts | _summary(there))
     return pd.DataFrame(lines)
 
 
@@ -95,7 +95,7 @@ def extremes(
         sizes = values[np.arange(len(values)), place]
         p_end = float(np.mean((place == 0) | (place == len(time) - 1)))
         for quantity, found in ("size", sizes), ("time", time[place]):
-            lines.append({"extreme": name, "quantity": quantity, "p_end": p_end, **_told(found)})
+            lines.append({"extreme": name, "quantity": quantity, "p_end": p_end, **_summary(found)})
     return pd.DataFrame(lines)
 
 
@@ -140,7 +140,7 @@ def events(
     if with_extremes:
         table = extremes(posterior, draws=draws, seed=seed).rename(columns={"extreme": "event"})
         tables.append(table.assign(of="curve", level=math.nan, p=math.nan, p_start=math.nan))
-    columns = ["event", "of", "level", "p", "p_start", "p_end", "quantity", *_told(np.zeros(1))]
+    columns = ["event", "of", "level", "p", "p_start", "p_end", "quantity", *_summary(np.zeros(1))]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 
@@ -175,15 +175,8 @@ def _drawn(
     return time, axes.time_sign * posterior.sample_rates(time, n=draws, seed=seed)
 
 
-def _levels(level: ArrayLike) -> Array:
-    try:
-        return numbers("level", np.atleast_1d(np.asarray(level)))
-    except RecordError as error:
-        raise MethodError(str(error)) from None
-
-
-def _told(values: Array) -> dict[str, Any]:
-    """Mean, sd and quantiles of draws, NaN where there are none."""
+def _summary(values: Array) -> dict[str, Any]:
+    """Mean, sd and quantiles of draws; NaN without any."""
     names = ("mean", "sd", *QUANTILES)
     if not len(values):
         return dict.fromkeys(names, math.nan)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.quantiles import summed_up
-from ..errors import KernelError, MethodError, RecordError
+from ..errors import KernelError, MethodError
 from ..kernels import Constant, Linear, Stationary
 from ..methods.draws import Draws, affordable
 from ..methods.prediction import Parts, coefficients, component_names, components, curves, sample
@@ -19,7 +19,7 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem
 from ..record import Record
-from ..support.checks import numbers
+from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
 from ..support.numbers import count, number, with_sd
 from . import agedepth, export, functionals, inputs, storage
@@ -158,7 +158,7 @@ class Posterior:
         """
         import pandas as pd
 
-        times, draws, names = _numbers("at", at), self._thinned(), component_names(self.problem.kernel)
+        times, draws, names = argument("at", at), self._thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(times))
         rough = set()
         if rate:
@@ -212,7 +212,7 @@ class Posterior:
         Within a draw, times are interpolated linearly between neighbouring layers and extrapolated beyond the first
         and the last. sequence: the label of one sequence, needed if the record has several.
         """
-        return agedepth.table(self, _numbers("depth", depth), sequence)
+        return agedepth.table(self, argument("depth", depth), sequence)
 
     def outliers(self) -> pd.Series:
         """The probability that the value of each row is an outlier; NaN where none was measured.
@@ -298,7 +298,7 @@ class Posterior:
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self._check_differentiable()
-        times, draws = _numbers("at", at), self._thinned()
+        times, draws = argument("at", at), self._thinned()
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
         parts = [
             self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
@@ -312,12 +312,10 @@ class Posterior:
 
     def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:
         """Joint draws of values and rates, shape (n, 2 x parts, len(at)), rates in internal time."""
-        if not (isinstance(n, int | np.integer) and n >= 1):
-            raise MethodError(f"n must be a whole number of at least 1, got {n!r}.")
-        if not (isinstance(seed, int | np.integer) and seed >= 0):
-            raise MethodError(f"seed must be a whole number of at least 0, got {seed!r}.")
+        check_whole("n", n, 1)
+        check_whole("seed", seed, 0)
         rng = np.random.default_rng(seed)
-        return sample(self.problem, self.draws, self.problem.to_internal(_numbers("at", at)), n, rng, parts)
+        return sample(self.problem, self.draws, self.problem.to_internal(argument("at", at)), n, rng, parts)
 
     def _thinned(self) -> Draws:
         size, most = len(self.draws.tau), self.averaged
@@ -341,10 +339,3 @@ def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
-
-
-def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return numbers(name, np.atleast_1d(np.asarray(values)))
-    except RecordError as error:
-        raise MethodError(str(error)) from None

@@ -1,4 +1,4 @@
-"""The times at which a curve is drawn and tabled when nobody says which."""
+"""The default times of figures and tables of the curve."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import MethodError
+from ..support.checks import check_whole
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 Array = np.ndarray
 
-#: The grid goes this part of the span beyond the first and the last input, but no further than this part of a length:
-#: there is nothing to be seen there but the prior.
+#: The grid extends beyond the first and the last input by this part of the span, but by no more than this part of a
+#: length: further out there is only the prior.
 MARGIN, OF_A_LENGTH = 0.01, 0.25
 #: Fewer times cannot show a curve.
 FEWEST = 10
-#: Times of a grid, if the curve does not need more; so many in one length of its kernel (of ten, four may be left when
-#: the step is rounded); and never more than the third.
-USUAL, IN_ONE_LENGTH, MOST = 400, 10, 4000
+#: The usual number of times, the number per length of the kernel (rounding the step may leave four of ten), and the
+#: largest number.
+USUAL, PER_LENGTH, MOST = 400, 10, 4000
 
 
 def default_times(posterior: Posterior, n: int | None = None) -> Array:
     """Evenly spaced round times, increasing, over the posterior inputs and a little beyond; at most n of them.
 
     The step is 1, 2 or 5 times a power of ten, so there are between about a third of n and n times. By default n is
-    400, and more where the curve is so long that it would not be seen as it is: up to 4,000.
+    400, and up to 4,000 for a curve that is long compared with the lengths of its kernel.
     """
     centre = posterior.input_means
     low, high = float(centre.min()), float(centre.max())
     n = enough(posterior, high - low, USUAL) if n is None else n
-    if not (isinstance(n, int | np.integer) and n >= FEWEST):
-        raise MethodError(f"n must be a whole number of at least {FEWEST}, got {n!r}.")
+    check_whole("n", n, FEWEST)
     margin = min(MARGIN * (high - low), OF_A_LENGTH * _shortest_length(posterior))
     margin = margin or 2.0 * float(posterior.problem.scale.max()) or 1.0
     low, high = low - margin, high + margin
@@ -45,8 +44,8 @@ def default_times(posterior: Posterior, n: int | None = None) -> Array:
 
 
 def enough(posterior: Posterior, span: float, least: int) -> int:
-    """How many times show the curve over a span: ``least``, or more if it changes fast, up to ``MOST``."""
-    return int(min(max(least, IN_ONE_LENGTH * span / _shortest_length(posterior)), max(MOST, least)))
+    """The number of times that show the curve over a span: ``least``, or up to ``MOST`` if it changes fast."""
+    return int(min(max(least, PER_LENGTH * span / _shortest_length(posterior)), max(MOST, least)))
 
 
 def too_coarse(posterior: Posterior, times: Array) -> str:
@@ -56,20 +55,20 @@ def too_coarse(posterior: Posterior, times: Array) -> str:
         return ""
     unit = f" {posterior.record.t_unit}" if posterior.record.t_unit else ""
     return (
-        f"the curve and its rate are told every {step:g}{unit}, but change within {length:.3g}: cycles that "
-        "they show may not be there. Ask for a part of the record with --at (at=...)."
+        f"the times of the curve and its rate are {step:g}{unit} apart, but they change within {length:.3g}: apparent "
+        "cycles may be aliasing. Ask for a part of the record with --at (at=...)."
     )
 
 
 def _shortest_length(posterior: Posterior) -> float:
-    """Of all kernels, on average over the draws; a period counts as one."""
+    """The shortest length or period of all kernels, averaged over the draws."""
     theta = posterior.theta
     lengths = [posterior.draws.weight @ theta[name] for name in theta if name.startswith(("length", "period"))]
     return float(min(lengths, default=math.inf))
 
 
 def _round_step(least: float) -> tuple[float, int]:
-    """The smallest of 1, 2 and 5 times a power of ten that is no less, and the decimals it is written with."""
+    """The smallest number of at least ``least`` that is 1, 2 or 5 times a power of ten, and its decimals."""
     power = math.floor(math.log10(least))
     for factor in (1.0, 2.0, 5.0):
         if factor * 10.0**power >= least:

@@ -1,1 +1,1 @@
-"""What is made of a record: ties merged, layers added, the names and the direction of its axes."""
+"""The parts of a record: its fields and their checks, ties, layers, and the names and direction of its axes."""

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: A core is cut into about so many steps, and no dated layers are further apart than one step.
+#: The approximate number of steps that a core is cut into. No two neighbouring layers are further apart than one.
 STEPS = 60
 
 
 class _Place(NamedTuple):
     """A row of a record with layers."""
 
-    along: float  #: way along its sequence
-    row: int  #: of the record before, or -1
-    hiatus: bool  #: and
-    least: float  #: of the gap after it
+    along: float  #: distance from the first row of its sequence
+    row: int  #: the row of the original record, or -1
+    hiatus: bool  #: whether a hiatus follows
+    least: float  #: the minimum gap after it
 
 
 def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> Record:
@@ -67,7 +67,7 @@ def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ())
 
 
 def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> list[_Place]:
-    """The rows of one sequence, and the new ones between them."""
+    """The rows of one sequence, with new ones between them."""
     depth = record.depth if record.depth is not None else np.zeros(len(record))
     along = np.abs(depth[rows] - depth[rows[0]])
     step = float(np.ptp(along)) / steps
@@ -81,7 +81,7 @@ def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> lis
         known = [one for one in hiatus if flag and here < one < then][:1]
         edges = np.unique([here, *inside, *known])
         at = known[0] if known else here  # where the hiatus is
-        # The least gap is shared by the steps that it is made of.
+        # The minimum gap is divided among the steps.
         share = np.diff([*edges, then]) / (then - here) if then > here else np.ones(len(edges))
         for n, one in enumerate(edges):
             found.append(_Place(float(one), int(row) if n == 0 else -1, flag and one == at, least * float(share[n])))
@@ -89,7 +89,7 @@ def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> lis
 
 
 def _laid_out(record: Record, old: Array, **changes: Any) -> Record:
-    """A record with the rows ``old`` of another, new ones where that is -1."""
+    """A record with the rows ``old`` of another, and new rows where ``old`` is -1."""
     new = old < 0
     for name, missing in {"t": np.nan, "t_sd": np.inf, "y": np.nan, "y_sd": np.inf}.items():
         changes[name] = np.where(new, missing, getattr(record, name)[old])

@@ -1,4 +1,4 @@
-"""Layers: rows that share one true input are merged into one before a fit, and told apart again after it."""
+"""Tied rows, which share one true input, are merged into one layer before a fit and separated again after it."""
 
 from __future__ import annotations
 
@@ -10,50 +10,41 @@ import numpy as np
 
 from ..dates import Date, Tabulated
 from ..errors import MethodError, OrderError, RecordError
+from ..support.checks import rows_by_label
 
 if TYPE_CHECKING:
     from ..record import Record
 
 Array = np.ndarray
 
-#: Dates are multiplied on a grid that reaches so many standard deviations out, with so many entries for the sharpest.
+#: Dates are multiplied on a grid: its extent in standard deviations, its entries per smallest one, its largest size.
 REACH, ENTRIES_PER_SD, MOST_ENTRIES = 8.0, 50, 20_000
 
 
 def merge_ties(record: Record) -> tuple[Record, Array]:
-    """The record with one row for each layer, and the layer (N,) of each row of the record as it was.
+    """The record with one row for each layer, and the layer (N,) of each row of the original record.
 
-    The dates of a layer are multiplied, and so are its measured values: both exact. Raises OrderError where a tie
-    contradicts the order, RecordError where its rows cannot be merged.
+    The densities of the dates of a layer are multiplied, and so are those of its values; both are exact. Raises
+    OrderError if a tie contradicts the order, RecordError if its rows cannot be merged.
     """
     layer = np.arange(len(record))
     if record.tie is None:
         return record, layer
-    tied: dict[Hashable, list[int]] = {}
-    for i, name in enumerate(record.tie):
-        if name is not None:
-            tied.setdefault(name, []).append(i)
     columns = {name: getattr(record, name).copy() for name in ("t", "t_sd", "y", "y_sd")}
     dates = list(record.dates or [None] * len(record))
     keep, last = np.ones(len(record), dtype=bool), np.arange(len(record))
-    for name, rows in tied.items():
+    for name, rows in rows_by_label(record.tie).items():
         if len(rows) == 1:
             continue
         _check_place(record, name, rows)
         first = rows[0]
         columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, name, rows)
-        columns["y"][first], columns["y_sd"][first] = _one_value(record, name, np.array(rows))
+        columns["y"][first], columns["y_sd"][first] = _one_value(record, name, rows)
         keep[rows[1:]], layer[rows[1:]], last[first] = False, first, rows[-1]
     changes: dict[str, Any] = {name: values[keep] for name, values in columns.items()}
-    # What lies within a layer is no gap: a hiatus or a least gap counts after its last row.
-    for name, at in {
-        "label": keep,
-        "sequence": keep,
-        "depth": keep,
-        "hiatus": last[keep],
-        "least_gap": last[keep],
-    }.items():
-        values = getattr(record, name)
+    # There is no gap within a layer: a hiatus or a minimum gap of its last row counts.
+    for name in "label", "sequence", "depth", "hiatus", "least_gap":
+        values, at = getattr(record, name), last[keep] if name in ("hiatus", "least_gap") else keep
         if values is not None:
             changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
     if record.limit is not None:
@@ -64,9 +55,9 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
 
 
 def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
-    """The record with its rows the other way round, and the new ``layer``, where all sequences go down the core.
+    """The record with its rows reversed, and the new ``layer``, if all sequences go down the core.
 
-    Memory carries the pace of a gap on to the next row. In a core it comes from below.
+    Memory carries the pace of a gap over to the next. In a core it comes from below.
     """
     depth, n = record.depth, len(record)
     long = [rows for _, rows in record.sequences if len(rows) > 1]
@@ -76,7 +67,7 @@ def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
     for name in ("t", "t_sd", "y", "y_sd", "depth", "limit", "sequence", "label", "dates"):
         values = getattr(record, name)
         changes[name] = None if values is None else values[::-1]
-    for name in ("hiatus", "least_gap"):  # told of the row before a gap
+    for name in ("hiatus", "least_gap"):  # stored with the row before the gap
         values = getattr(record, name)
         if values is not None:
             turned = np.zeros_like(values)
@@ -86,7 +77,7 @@ def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
     return replace(record, **changes), n - 1 - layer
 
 
-def _check_place(record: Record, name: Hashable, rows: list[int]) -> None:
+def _check_place(record: Record, name: Hashable, rows: Array) -> None:
     """Tied rows must be next to each other in one sequence, or have no order at all."""
     for _, members in record.sequences:
         place = np.flatnonzero(np.isin(members, rows))
@@ -108,7 +99,7 @@ def _check_place(record: Record, name: Hashable, rows: list[int]) -> None:
             )
 
 
-def _one_date(record: Record, name: Hashable, rows: list[int]) -> tuple[float, float, Date | None]:
+def _one_date(record: Record, name: Hashable, rows: Array) -> tuple[float, float, Date | None]:
     """t, t_sd and the date of a layer: the product of the dates of its rows."""
     exact = [i for i in rows if record.exact[i]]
     if exact:

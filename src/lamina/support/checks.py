@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import RecordError
+from ..errors import MethodError, RecordError
 
 Labels = tuple[Hashable | None, ...]
 
@@ -40,6 +40,20 @@ def numbers(
     return column
 
 
+def argument(name: str, values: Any) -> NDArray[np.float64]:
+    """An argument that is one number or several, as an array (n,). Raises MethodError for anything else."""
+    try:
+        return numbers(name, np.atleast_1d(np.asarray(values)))
+    except RecordError as error:
+        raise MethodError(str(error)) from None
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise MethodError unless an argument is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
+        raise MethodError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+
+
 def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
     """One hashable label per row as Python objects, None for each that is missing; None if there are none."""
     if values is None:
@@ -58,6 +72,15 @@ def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
             rows=bad,
         )
     return tuple(None if _is_missing(entry) or _is_blank(entry) else entry for entry in entries)
+
+
+def rows_by_label(given: Labels) -> dict[Hashable, NDArray[np.intp]]:
+    """The positions of the rows with each label, in the order in which labels first appear; None is no label."""
+    rows: dict[Hashable, list[int]] = {}
+    for i, name in enumerate(given):
+        if name is not None:
+            rows.setdefault(name, []).append(i)
+    return {name: np.array(positions, dtype=np.intp) for name, positions in rows.items()}
 
 
 def refuse(bad: ArrayLike, message: str) -> None:
