@@ -25,7 +25,8 @@ from engine import Target, aligned, target_table
 from report import fill_section, machine, peak_memory
 
 import lamina
-from lamina.output.folder import Asked, write
+from lamina.output.fit import write_fit
+from lamina.output.run import OutputRequest
 
 
 def short_record(seed: int, rows: int) -> lamina.Record:
@@ -153,7 +154,7 @@ def report(rows: int = 100_000) -> dict[str, Any]:
     posterior, _ = quiet_fit(rows, chains=2, warmup=5, max_sweeps=100, draws=200)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        write(posterior, Path(folder), Asked())
+        write_fit(posterior, Path(folder), OutputRequest())
         seconds, size = time.perf_counter() - began, (Path(folder) / "report.html").stat().st_size
     return {"seconds": seconds, "size": size / 1e6, "memory": peak_memory()}
 

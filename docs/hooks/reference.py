@@ -66,7 +66,7 @@ def regenerate(markdown: str) -> str:
 
 def command(names: list[str]) -> Callable[..., None]:
     """The function of a command, given its words, such as ["paper", "all"]."""
-    from lamina.cli import app
+    from lamina.cli.root import app
 
     known: Any = app
     *groups, last = names

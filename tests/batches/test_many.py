@@ -15,8 +15,12 @@ import pytest
 
 import lamina
 from lamina.batches import batch as many
+from lamina.batches import summary, tasks
 from lamina.batches import workers as parallel
-from lamina.batches.batch import fingerprint, safe_names
+from lamina.batches.batch import safe_names
+from lamina.batches.tasks import describe_settings, fingerprint
+from lamina.fitting import Fit
+from lamina.output.run import OutputRequest
 
 
 def record(seed=0, n=8):
@@ -86,7 +90,7 @@ BAD = {
 
 @pytest.mark.parametrize(("records", "options", "text"), BAD.values(), ids=BAD.keys())
 def test_bad_input_is_told_before_any_work(tmp_path, monkeypatch, records, options, text):
-    monkeypatch.setattr(many, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr(tasks, "prepare", lambda *_, **__: pytest.fail("the work began"))
     with pytest.raises(lamina.LaminaError, match=text):
         lamina.batch(records, tmp_path / "out", method="gp", **options)
     assert not (tmp_path / "out").exists()
@@ -139,7 +143,7 @@ RECORDS = {"a": record(0), "b": record(1)}
 
 def test_a_resume_with_another_lamina_does_it_again(tmp_path, monkeypatch):
     lamina.batch(RECORDS, tmp_path, method="gp", workers=1)
-    monkeypatch.setattr(many, "__version__", "0.0.0")
+    monkeypatch.setattr(summary, "version", lambda _: "0.0.0")
     monkeypatch.setattr(many, "fit_one", refuse)
     assert (lamina.batch(RECORDS, tmp_path, method="gp", workers=1, resume=True)["state"] == "failed").all()
 
@@ -170,7 +174,7 @@ def test_settings_that_are_arrays_are_told_apart_in_every_number():
     assert str(other) == str(members)  # as text they are shortened
 
     def told(members):
-        return many._told({"method": "ensemble", "members": members}, None, [], False)
+        return describe_settings({"method": "ensemble", "members": members}, OutputRequest())
 
     assert told(members) == told(members.tolist()) != told(other)
     assert told(members)["method"] == "ensemble"
@@ -197,17 +201,17 @@ def test_a_file_that_cannot_be_removed_is_told(tmp_path):
 
 
 def test_an_interrupt_stops_the_batch_and_keeps_what_is_done(tmp_path, monkeypatch):
-    fit, begun = many.fit, []
+    run, begun = Fit.run, []
 
     def stop(state):
         raise KeyboardInterrupt
 
-    def interrupted(record, **options):
-        begun.append(record)
-        return fit(record, **options, progress=stop if len(begun) == 2 else None)
+    def interrupted(fit):
+        begun.append(fit)
+        return run(fit, progress=stop if len(begun) == 2 else None)
 
     few = {"chains": 1, "draws": 50, "warmup": 50, "max_sweeps": 100}
-    monkeypatch.setattr(many, "fit", interrupted)
+    monkeypatch.setattr(Fit, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         lamina.batch({**RECORDS, "c": record(2)}, tmp_path, workers=1, **few)
     assert len(begun) == 2
@@ -219,13 +223,13 @@ def test_an_interrupt_stops_the_batch_and_keeps_what_is_done(tmp_path, monkeypat
 
 
 def test_a_record_whose_files_were_written_when_the_interrupt_came_is_in_the_summary(tmp_path, monkeypatch):
-    kept = many._kept
+    kept = many.keep_result
 
     def interrupted(*result):
         kept(*result)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many, "_kept", interrupted)
+    monkeypatch.setattr(many, "keep_result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         lamina.batch(RECORDS, tmp_path, method="gp", workers=1)
     assert pd.read_csv(tmp_path / "summary.csv")["state"].tolist() == ["converged", "not done"]

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import lamina
-from lamina.cli import app
+from lamina.cli.root import app
 
 TABLE = "depth,14C age,14C error,core\n0,180,25,A\n45,620,25,A\n92,1010,30,A\n140,1480,30,A\n"
 
@@ -33,11 +33,38 @@ def test_ages_figure_and_ensemble_are_written(table, tmp_path):
     assert (ages["mean"].diff().dropna() > 0.0).all()
     assert pd.read_csv(tmp_path / "out" / "ensemble.csv").shape[1] == 21
     assert len(pd.read_csv(tmp_path / "out" / "inputs.csv")) == 4
-    for name in "age-depth.png", "age-depth.pdf", "age-depth.svg", "posterior.nc":
+    for name in "age-depth.png", "age-depth.pdf", "age-depth.svg", "posterior.nc", "report.html":
         assert (tmp_path / "out" / name).stat().st_size > 1000
     facts = json.loads((tmp_path / "out" / "run.json").read_text())
     assert facts["state"] == "converged"
     assert "Figure: " in done.output
+    columns = (tmp_path / "out" / "columns.txt").read_text()
+    for said in (
+        "ages.csv: the age-depth model",
+        "mean of the age, in cal a BP",
+        "1 ... 20",
+        "alpha",
+        "depth of the row",
+    ):
+        assert said in columns
+
+
+def test_a_run_that_has_not_converged_goes_on(table, tmp_path):
+    common = (table, "--out", tmp_path / "out", "--steps", 10)
+    assert run(*common, "--chains", 2, "--max-sweeps", 20, "--quiet").exit_code == 3
+    other = run(*common, "--chains", 2, "--memory", "--resume")
+    assert other.exit_code == 2
+    assert "had other settings" in other.stderr
+    done = run(*common, "--chains", 2, "--resume", "--json")
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["state"] == "converged"
+    assert facts["folder"] == str(tmp_path / "out")
+    assert facts["model"]["memory"] is False
+    assert facts == json.loads((tmp_path / "out" / "run.json").read_text()) | {"folder": str(tmp_path / "out")}
+    again = run(*common, "--chains", 2, "--resume")
+    assert again.exit_code == 2
+    assert "is converged; there is nothing to go on with" in again.stderr
 
 
 def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
@@ -51,7 +78,7 @@ def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
 def test_with_memory(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory")
     assert done.exit_code == 0, done.output
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["memory"] is True
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["memory"] is True
     assert "memory" in lamina.load(tmp_path / "out" / "posterior.nc").theta
     assert list(pd.read_csv(tmp_path / "out" / "theta.csv")) == ["memory", "alpha"]
     assert "memory, depth over which the pace is forgotten" in done.output
@@ -78,7 +105,7 @@ def test_what_was_interrupted_is_marked_in_the_figure(table, tmp_path, monkeypat
             raise KeyboardInterrupt
 
     # the module, which the command of the same name hides
-    monkeypatch.setattr(sys.modules["lamina.cli.agedepth"], "sampling", lambda quiet: nullcontext(press))
+    monkeypatch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
     done = run(table, "--out", tmp_path / "out", "--steps", 10, "--quiet")
     assert done.exit_code == 130
     assert "INTERRUPTED: not to be used as it is" in (tmp_path / "out" / "age-depth.svg").read_text()
@@ -119,7 +146,8 @@ def test_a_curve_that_contradicts_the_table_is_refused(tmp_path):
 def test_the_curve_that_is_assumed_is_said(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--steps", 5, "--max-sweeps", 10)
     assert "IntCal20 (assumed; change it with --curve NAME" in done.output
-    assert "calibration: IntCal20" in json.loads((tmp_path / "out" / "run.json").read_text())["facts"]
+    understood = json.loads((tmp_path / "out" / "run.json").read_text())["understood"]
+    assert ["calibration", "IntCal20"] in [fact[:2] for fact in understood]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ import pandas as pd
 import pytest
 from commands import lamina
 
-from lamina.batches import batch as many
+from lamina.fitting import Fit
 
+#: Files of a batch beside the folders of its records.
+OWN = ["columns.txt", "index.html", "plotly.min.js", "run.json", "summary.csv"]
 HEAD = "site,depth,age_bp,age_sd,value,value_sd\n"
 
 
@@ -55,7 +57,7 @@ def test_each_part_has_a_folder_and_a_failure_stops_nothing(tmp_path, table):
     assert "bad: failed" in done.stderr
     assert "line 18" in done.stderr
     assert "3 records: 2 converged, 1 failed" in done.stdout
-    assert sorted(os.listdir(out)) == ["b_south_b", "index.html", "north", "summary.csv"]
+    assert sorted(os.listdir(out)) == ["b_south_b", *OWN[:2], "north", *OWN[2:]]
     assert {"curve.csv", "inputs.csv", "report.html", "run.json", "posterior.nc"} <= set(os.listdir(out / "north"))
     assert json.loads((out / "north" / "run.json").read_text())["table"] == "north in sites.csv"
     summary = pd.read_csv(out / "summary.csv").set_index("name")
@@ -65,6 +67,10 @@ def test_each_part_has_a_folder_and_a_failure_stops_nothing(tmp_path, table):
     assert "&lt;b&gt;south" in page
     assert "<b>" not in page
     assert page.count("<svg") == 2
+    for name in "north", "b_south_b":  # all reports share one Plotly
+        assert (out / name / "report.html").stat().st_size < 1e6
+        assert '<script src="../plotly.min.js">' in (out / name / "report.html").read_text()
+    assert (out / "plotly.min.js").stat().st_size > 1e6
     assert 'href="north/report.html"' in page
 
 
@@ -93,15 +99,15 @@ def test_finished_records_are_skipped_and_others_done_again(tmp_path, table):
 
 
 def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch):
-    out, fit, begun = tmp_path / "out", many.fit, []
+    out, run, begun = tmp_path / "out", Fit.run, []
 
-    def interrupted(record, **options):
-        begun.append(record)
+    def interrupted(fit):
+        begun.append(fit)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return fit(record, **options)
+        return run(fit)
 
-    monkeypatch.setattr(many, "fit", interrupted)
+    monkeypatch.setattr(Fit, "run", interrupted)
     done = batch(table, out, "--workers", "1")
     assert done.exit_code == 130
     assert done.stderr == "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
@@ -147,7 +153,7 @@ def test_with_a_site_only_that_one_is_fitted(tmp_path, table):
     assert done.exit_code == 0, done.output
     assert done.stderr == ""
     assert "1 record: 1 converged" in done.stdout
-    assert sorted(os.listdir(out)) == ["index.html", "north", "summary.csv"]
+    assert sorted(os.listdir(out)) == [*OWN[:2], "north", *OWN[2:]]
     wrong = batch(table, tmp_path / "other", "--site", "west")
     assert wrong.exit_code == 2
     assert 'there is no "west", but "north"' in wrong.stderr
@@ -206,7 +212,15 @@ def test_a_site_named_like_a_path_stays_in_the_folder(tmp_path):
     path, out = tmp_path / "sites.csv", tmp_path / "deep" / "er" / "out"
     path.write_text(HEAD + site("../../etc", 1) + site("north", 2))
     assert batch(path, out).exit_code == 0
-    assert sorted(os.listdir(out)) == ["etc", "index.html", "north", "summary.csv"]
+    assert sorted(os.listdir(out)) == [
+        "columns.txt",
+        "etc",
+        "index.html",
+        "north",
+        "plotly.min.js",
+        "run.json",
+        "summary.csv",
+    ]
     assert os.listdir(tmp_path / "deep") == ["er"]
 
 

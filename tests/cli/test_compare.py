@@ -12,7 +12,7 @@ import lamina as library
 from lamina.methods.registry import METHODS
 from lamina.posterior.comparison import differences
 
-FILES = ["columns.txt", "compare.csv", "compare.png", "curves.csv"]
+FILES = ["columns.txt", "compare.csv", "compare.png", "curves.csv", "run.json"]
 
 
 def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
@@ -109,7 +109,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
     (tmp_path / "compare.csv").write_text("mine")
     done = lamina("compare", write_table(tmp_path), "--out", tmp_path)
     assert done.exit_code == 2
-    assert "holds compare.csv already" in done.stderr
+    assert "holds a file compare.csv already" in done.stderr
 
 
 def test_files_of_others_are_not_mixed_with_a_comparison(tmp_path):

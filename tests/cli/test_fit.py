@@ -13,7 +13,8 @@ import pytest
 from commands import TABLE, lamina, write_table
 
 import lamina as library
-from lamina.output import folder as results
+from lamina.output import fit as output
+from lamina.output.run import json_text
 from lamina.posterior.intervals import interval_rates
 
 WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
@@ -127,7 +128,7 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     assert "Give the same, or begin anew with another --out" in other.stderr
     other = lamina("fit", table, "--out", out, "--resume", "--seed", "3")
     assert other.exit_code == 2
-    assert "had the seed 0, not 3. Say --seed 0, or begin anew with another --out" in other.stderr
+    assert "had the seed 0, not 3. Give --seed 0, or begin anew with another --out" in other.stderr
     changed = tmp_path / "changed.csv"
     changed.write_text(table.read_text().replace("310", "311"))
     other = lamina("fit", changed, "--out", out, "--resume")
@@ -177,7 +178,7 @@ def test_json_holds_no_numbers_that_are_none(unfinished, tmp_path):
     done = lamina("fit", table, "--out", tmp_path / "out", "--max-sweeps", "1", "--chains", "2", "--json")
     assert json.loads(done.stdout, parse_constant=refuse)["diagnostics"] | {"seconds": 0} == facts | {"seconds": 0}
     values = {"a": [np.float64("nan"), np.int64(1)], "b": np.array([np.inf, 2.0]), "c": tmp_path}
-    assert json.loads(results.json_text(values)) == {"a": [None, 1], "b": [None, 2.0], "c": str(tmp_path)}
+    assert json.loads(json_text(values)) == {"a": [None, 1], "b": [None, 2.0], "c": str(tmp_path)}
 
 
 def test_quiet_and_json_print_no_warnings(tmp_path):
@@ -326,9 +327,9 @@ def test_a_run_whose_writing_broke_off_does_not_look_complete(tmp_path, monkeypa
     assert lamina(*common).exit_code == 0
 
     def fail(*args, **kwargs):
-        raise results.WriteError("the disk is full.")
+        raise library.WriteError("the disk is full.")
 
-    monkeypatch.setattr(results.report, "write", fail)
+    monkeypatch.setattr(output.report, "write", fail)
     assert lamina(*common).exit_code == 2
     assert "run.json" not in os.listdir(out)
 
@@ -439,16 +440,14 @@ def test_without_an_order_the_command_stops_and_says_how_to_give_it(tmp_path):
 def test_the_demo_ends_with_a_summary_and_the_report(tmp_path, monkeypatch):
     from functools import partial
 
-    from lamina import fitting
-
-    monkeypatch.setattr(fitting, "prepare", partial(fitting.prepare, warmup=100, max_sweeps=50))
+    monkeypatch.setattr(output, "prepare", partial(output.prepare, warmup=100, max_sweeps=50))
     done = lamina("demo", "--out", tmp_path / "demo")
     assert done.exit_code == 3  # cut short here
     assert "mcmc fit of 77 rows" in done.stdout
     assert "mean rate, 1900 to 2000" in done.stdout
     assert done.stdout.rstrip().endswith("report.html")
     assert (tmp_path / "demo" / "report.html").is_file()
-    assert results.RUN in os.listdir(tmp_path / "demo")
+    assert "run.json" in os.listdir(tmp_path / "demo")
     assert lamina("demo", "--out", tmp_path / "demo", "--quiet").exit_code == 3  # overwrites the last one
     # what the terminal warns of is in the files too
     warning = "The ages of this core come from an age-depth model"

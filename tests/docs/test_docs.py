@@ -21,7 +21,8 @@ import pytest
 from typer.testing import CliRunner
 
 import lamina
-from lamina.cli import app, paper
+from lamina.cli import paper
+from lamina.cli.root import app
 from lamina.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[2]

@@ -1,62 +1,47 @@
 """Many records through ``fit``: one folder each, one table and one page for all.
 
-A record is fitted by one process on one core, and what is to be written comes back to the process that asked: workers
-need no common disk. A record that fails does not stop the others.
+A record is fitted by one process on one CPU. Its files come back to the process that asked, so workers need no common
+disk. A record that fails does not stop the others.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import tempfile
-import warnings
-from collections.abc import Generator, Mapping
-from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import __version__
-from ..errors import KernelError, LaminaError, MethodError, RecordError
-from ..fitting import NotConverged, fit, prepare
-from ..output.folder import RUN, Asked, remove_run, write
-from ..posterior.intervals import checked, interval_name
+from ..errors import LaminaError, MethodError, RecordError
+from ..output.batch import FILES, SUMMARY
+from ..output.folder import RUN, remove_run, write_files
+from ..output.run import OutputRequest
+from ..output.settings import check_settings, fit_arguments, kernel_by_name
+from ..posterior.intervals import checked
 from ..record import Record
+from ..report import PLOTLY, write_plotly
 from ..support.checks import check_whole, numbers
-from ..support.cpus import at_most
-from ..support.files import WriteError, make_folder, replacing, write_text
-from ..tables import Understanding
+from ..support.files import WriteError, check_empty, existing, make_folder
+from ..tables import Options, TableError, TableReading, read, split
 from . import workers as parallel
-from .index_page import Entry, render
+from .summary import Row, failed_row, finished_rows, row_of, write_summary
+from .tasks import Given, Task, describe_settings, fit_one, plan_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Longest name of a folder.
 LONGEST = 80
-SUMMARY, INDEX = "summary.csv", "index.html"
-#: Of the summary, after the name of the record and its folder.
-COLUMNS = ("rows", "state", "seconds", "r_hat", "ess", "conflicts", "error")
-
-
-@dataclass(frozen=True)
-class Task:
-    """One record and what to do with it."""
-
-    name: str
-    record: Record
-    understanding: Understanding | None
-    asked: Asked
-    options: dict[str, Any]
-    figures: bool
+GO_ON = "Records that are finished stay; go on with --resume (resume=True)."
 
 
 def batch(
-    records: Mapping[str, Record | Understanding | LaminaError],
+    records: Mapping[str, Given],
     out: str | Path,
     *,
     seed: int = 0,
@@ -66,7 +51,7 @@ def batch(
     figures: bool = False,
     at: ArrayLike | None = None,
     intervals: list[tuple[float, float]] | None = None,
-    progress: Any = None,
+    progress: Callable[[int, int], None] | None = None,
     command: str = "",
     **options: Any,
 ) -> pd.DataFrame:
@@ -74,64 +59,139 @@ def batch(
 
     Arguments
     ---------
-    records: by name. What ``lamina.tables.read`` understood will do as well as a record, and an error that it raised is
-        reported like that of a fit.
+    records: by name. A record may also be what ``lamina.tables.read`` returns. An error that it raised is reported
+        like that of a fit.
     seed: of every fit, so that a record gives the same results here as alone.
-    workers: processes on this machine; by default one for each core, and of one this process is the worker.
+    workers: processes on this machine; by default one for each CPU. A single worker is this process.
     dask: address of a scheduler, to use its workers instead.
-    resume: leave records alone that are finished with the same data, settings and version of lamina.
+    resume: skip records that are finished with the same data, settings and version of lamina.
     figures: write figure.png, .pdf and .svg too; the reports have figures of their own.
-    at, intervals: times of the tables, and intervals whose rates are told.
+    at, intervals: times of the tables, and intervals whose mean rates are computed.
     progress: a function of (done, all).
     command: how to do it again, for the reports.
     options: of ``lamina.fit``.
 
     Returns what summary.csv holds, one row for each record: name, folder, rows, state ("converged", "not converged",
     "failed"), seconds, r_hat, ess, conflicts, error. If the user interrupts, the disk is full or the cluster is lost,
-    summary.csv and index.html are written all the same, the state of the other records being "not done".
+    summary.csv and index.html are written all the same; the state of the other records is then "not done".
     """
     _check(records, workers, dask)
-    names, times, pairs = safe_names(records), _times(at), checked(intervals or [])
-    folder, told = Path(out), _told(options, times, pairs, figures)
-    tasks, found = _prepared(records, Asked(times, pairs, command, seed, told), options, figures)
-    if resume:
-        found |= _finished(folder, names, tasks)
+    request = OutputRequest(
+        at=_times(at), intervals=checked(intervals or []), figures=figures, seed=seed, command=command,
+        folder=Path(out), resume=resume,
+    )  # fmt: skip
+    return _run(records, request, options, lambda tasks: _results(tasks, workers, dask), progress)
+
+
+def batch_tables(
+    tables: Sequence[Path],
+    by: str | None,
+    options: Options,
+    request: OutputRequest,
+    workers: int | None = None,
+    dask: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """``lamina batch``: the same for tables, or the parts of one by the values of a column."""
+    _check_workers(workers, dask)
+    kernel = kernel_by_name(request.settings["kernel"])
+    check_settings(request, kernel)
+    records = read_records(tables, by, options)
+    folder = request.folder
+    if not request.force:
+        begun = existing(folder, [SUMMARY, *(f"{own}/{RUN}" for own in safe_names(records).values())])
+        if begun and not request.resume:
+            raise WriteError(
+                f"the folder {folder} holds a batch already. Choose another, go on with --resume, or --force."
+            )
+        if not begun:
+            check_empty(folder)
+    arguments = fit_arguments(request.settings, kernel)
+    try:
+        return _run(records, request, arguments, lambda tasks: _results(tasks, workers, dask), progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted. Records that are finished stay; go on with --resume.") from None
+
+
+def read_records(tables: Sequence[Path], by: str | None, options: Options) -> dict[str, Given]:
+    """What was understood of each record, or why it cannot be used."""
+    if by is not None:
+        if len(tables) != 1:
+            raise MethodError("--by splits one table: give one.")
+        return dict(split(tables[0], by, options))
+    found: dict[str, Given] = {}
+    for path in tables:
+        if path.stem in found:
+            other = next(one for one in tables if one.stem == path.stem)
+            raise MethodError(f"two tables would share the folder {path.stem}: {other} and {path}. Rename one of them.")
+        try:
+            found[path.stem] = read(path, options)
+        except TableError as error:
+            found[path.stem] = error
+    return found
+
+
+def _run(
+    records: Mapping[str, Given],
+    request: OutputRequest,
+    arguments: dict[str, Any],
+    work: Callable[[list[Task]], Generator[tuple[int, Any]]],
+    progress: Callable[[int, int], None] | None,
+) -> pd.DataFrame:
+    """Plan, fit and write; the summary is written whatever happens."""
+    began, folder, folders = time.perf_counter(), request.folder, safe_names(records)
+    tasks, refused = plan_tasks(records, replace(request, plotly=f"../{PLOTLY}"), arguments)
+    found: dict[str, Row] = {name: failed_row(name, error) for name, error in refused.items()}
+    if request.resume:
+        found |= finished_rows(folder, folders, tasks)
         tasks = [task for task in tasks if task.name not in found]
+    request = replace(request, settings=describe_settings(arguments, request))
+
+    def summarise() -> pd.DataFrame:
+        return write_summary(folder, folders, found, request, time.perf_counter() - began)
+
     new = not folder.exists()
     make_folder(folder)
     try:
+        if tasks:
+            write_plotly(folder)
         _report(progress, len(found), len(records))
-        with closing(_results(tasks, workers, dask)) as results:
+        with closing(work(tasks)) as results:
             for k, result in results:
                 name = tasks[k].name
-                found[name] = _kept(folder / names[name], name, result)
+                found[name] = keep_result(folder / folders[name], name, result)
                 _report(progress, len(found), len(records))
     except (KeyboardInterrupt, LaminaError):
-        found = _finished(folder, names, tasks) | found  # one may just have been written
+        found = finished_rows(folder, folders, tasks) | found  # one may just have been written
         if any(row["state"] != "failed" for row in found.values()):
             with suppress(WriteError):  # the disk may be full
-                _sum_up(folder, names, {name: _row_of_nothing(name, "not done") for name in names} | found)
+                summarise()
         elif new:
             with suppress(OSError):
+                (folder / PLOTLY).unlink(missing_ok=True)
                 folder.rmdir()
         raise
-    return _sum_up(folder, names, found)
+    return summarise()
 
 
 def _check(records: Any, workers: Any, dask: str | None) -> None:
-    """Raise what could be told only after the work, or not plainly, otherwise."""
+    """Raise what would otherwise be raised only after the work, or less plainly."""
     if not isinstance(records, Mapping):
         raise RecordError(
             f"batch takes records by name, a dict such as {{'north': record}}, got {type(records).__name__}."
         )
     for name, given in records.items():
-        if not isinstance(given, Record | Understanding | LaminaError):
+        if not isinstance(given, Record | TableReading | LaminaError):
             raise RecordError(
                 f"the record {name!r} is of type {type(given).__name__}. Make a lamina.Record of it, or read its table "
                 "with lamina.tables.read."
             )
+    _check_workers(workers, dask)
+
+
+def _check_workers(workers: Any, dask: str | None) -> None:
     if workers is not None and dask is not None:
-        raise MethodError("workers is for this machine, dask for a cluster: give one of them.")
+        raise MethodError("workers (--workers) is for this machine, dask (--dask) for a cluster: give one of them.")
     if workers is not None:
         check_whole("workers", workers, 1)
 
@@ -146,78 +206,27 @@ def _times(at: ArrayLike | None) -> np.ndarray | None:
     return found
 
 
-def _prepared(
-    records: Mapping[str, Record | Understanding | LaminaError], asked: Asked, options: dict[str, Any], figures: bool
-) -> tuple[list[Task], dict[str, dict[str, Any]]]:
-    """What is to be fitted, and the rows of what cannot be.
-
-    An error of method or kernel that all records have which could be read is one of the options, and is raised; so is
-    the first error, if no record at all could be read.
-    """
-    tasks: list[Task] = []
-    found: dict[str, dict[str, Any]] = {}
-    refused: list[LaminaError] = []
-    for name, given in records.items():
-        if isinstance(given, LaminaError):
-            found[name] = _failed(name, given)
-            continue
-        understanding, record = (None, given) if isinstance(given, Record) else (given, given.record)
-        try:
-            with nullcontext() if understanding is None else understanding.naming_lines():
-                prepare(record, seed=asked.seed, **options)
-        except LaminaError as error:
-            refused.append(error)
-            found[name] = _failed(name, error)
-        else:
-            settings = asked.settings | {"data": fingerprint(record)}
-            own = replace(asked, settings=settings, table=_table_name(name, understanding))
-            tasks.append(Task(name, record, understanding, own, options, figures))
-    if refused and not tasks and all(isinstance(error, MethodError | KernelError) for error in refused):
-        raise refused[0]
-    unread = [given for given in records.values() if isinstance(given, LaminaError)]
-    if len(unread) == len(records) == 1:
-        raise unread[0]
-    if unread and len(unread) == len(records):
-        raise type(unread[0])(f"none of {len(unread)} records can be read. {unread[0]}")
-    return tasks, found
+def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Generator[tuple[int, Any]]:
+    if dask is not None:
+        return parallel.on_dask(fit_one, tasks, dask)
+    return parallel.local(fit_one, tasks, workers)
 
 
-def _table_name(name: str, understanding: Understanding | None) -> str:
-    """A record as its report calls it: with the file that it is a part of."""
-    if understanding is None:
-        return name
-    path = understanding.path
-    return path.name if path.stem == name else f"{name} in {path.name}"
-
-
-def _kept(folder: Path, name: str, result: Any) -> dict[str, Any]:
-    """The row of a record that is done, its files written."""
-    go_on = "Records that are finished stay; go on with --resume (resume=True)."
+def keep_result(folder: Path, name: str, result: Any) -> Row:
+    """Write the files of a record that is done; returns its row."""
     if isinstance(result, WriteError):
-        raise WriteError(f"a worker has no room for its files: {result} Its place is that of TMPDIR. {go_on}")
+        raise WriteError(f"a worker has no room for its files: {result} Its place is that of TMPDIR. {GO_ON}")
     try:
         if isinstance(result, Exception):
             if (folder / RUN).is_file():  # results of another fit, with other data or settings
                 remove_run(folder)
-            return _failed(name, result)
-        _write(folder, result["files"])
+            return failed_row(name, result)
+        write_files(folder, result["files"])
     except WriteError as error:
         with suppress(WriteError):
-            remove_run(folder)  # what is there is not whole, and the table of all records needs room
-        raise WriteError(f"{error} {go_on}") from None
-    row: dict[str, Any] = result["row"]
-    return row
-
-
-def _sum_up(folder: Path, names: Mapping[str, str], found: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
-    """Write the table and the page of the records that have been done."""
-    import pandas as pd
-
-    rows = [{**found[name], "folder": own} for name, own in names.items() if name in found]
-    summary = pd.DataFrame(rows, columns=["name", "folder", *COLUMNS])
-    write_text(folder / SUMMARY, summary.to_csv(index=False, float_format="%.6g"))
-    write_text(folder / INDEX, render(_entries(folder, rows)))
-    return summary
+            remove_run(folder)  # what is there is incomplete, and the summary needs room
+        raise WriteError(f"{error} {GO_ON}") from None
+    return row_of(name, result["run"])
 
 
 def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
@@ -229,7 +238,7 @@ def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
     taken: dict[str, str] = {}
     for name in names:
         safe = re.sub(r"[^\w.-]+", "_", str(name)).strip("._ ")[:LONGEST] or "record"
-        if safe.casefold() in (SUMMARY, INDEX):
+        if safe.casefold() in FILES:
             safe += "_"
         other = taken.get(safe.casefold())
         if other is not None:
@@ -239,120 +248,6 @@ def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
     return found
 
 
-def _told(options: dict[str, Any], at: np.ndarray | None, intervals: Any, figures: bool) -> dict[str, str]:
-    """What makes the files of a record what they are, beside its data: resume does it again if any is different."""
-    told = {key: _text(value) for key, value in options.items()}
-    told |= {"at": "" if at is None else _digest(at.tolist()), "figures": str(figures)}
-    return told | {"intervals": " ".join(interval_name(*pair) for pair in intervals)}
-
-
-def _text(value: Any) -> str:
-    """A setting as text. Tables of numbers, such as members, are told by a digest: as text they would be shortened."""
-    table = np.asarray(value, dtype=object)
-    return _digest(table.tolist()) if table.ndim > 1 else str(value)
-
-
-def fingerprint(record: Record) -> str:
-    """Tells one record from another."""
-    words = [record.order, record.t_name, record.t_unit, record.y_name, record.y_unit, record.depth_unit]
-    return _digest([record.to_frame().to_csv(), *words])
-
-
-def _digest(values: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()[:16]
-
-
-def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Generator[tuple[int, Any]]:
-    if dask is not None:
-        return parallel.on_dask(fit_one, tasks, dask)
-    return parallel.local(fit_one, tasks, workers)
-
-
-def fit_one(task: Task) -> dict[str, Any]:
-    """Fit one record: its row of the summary, and its files as bytes. Runs on a worker."""
-    # The other cores are for other records.
-    with at_most(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
-        warnings.simplefilter("ignore", NotConverged)
-        posterior = fit(task.record, seed=task.asked.seed, **task.options)
-        facts = posterior.diagnostics
-        if facts["interrupted"]:  # the fit has kept what there is, but the user wants the batch to end
-            raise KeyboardInterrupt
-        run = write(
-            posterior,
-            Path(folder),
-            task.asked,
-            task.understanding,
-            figures=task.figures,
-            timings={"fit": facts["seconds"]},
-        )
-        files = {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
-    return {"row": _row(task.name, run), "files": files}
-
-
-def _row(name: str, run: dict[str, Any]) -> dict[str, Any]:
-    facts = run["diagnostics"]
-    return {
-        "name": name,
-        "rows": run["rows"],
-        "state": run["state"],
-        "seconds": run["seconds"]["fit"],
-        "r_hat": facts.get("r_hat", np.nan),
-        "ess": facts.get("ess", np.nan),
-        "conflicts": len(facts["conflicts"]),
-        "error": "",
-        "time_runs": run["time_runs"],
-    }
-
-
-def _failed(name: str, error: Exception) -> dict[str, Any]:
-    said = str(error) if isinstance(error, LaminaError) else f"{type(error).__name__}: {error}"
-    return _row_of_nothing(name, "failed", " ".join(said.split()))
-
-
-def _row_of_nothing(name: str, state: str, error: str = "") -> dict[str, Any]:
-    nothing = {"rows": 0, "seconds": np.nan, "r_hat": np.nan, "ess": np.nan, "conflicts": 0}
-    return {"name": name, **nothing, "state": state, "error": error}
-
-
-def _finished(folder: Path, names: Mapping[str, str], tasks: list[Task]) -> dict[str, dict[str, Any]]:
-    """The rows of those records that are on disk, finished with the same data and settings."""
-    return {task.name: row for task in tasks if (row := _read_row(folder / names[task.name], task))}
-
-
-def _read_row(folder: Path, task: Task) -> dict[str, Any] | None:
-    """The row of one of them, or None."""
-    try:
-        run = json.loads((folder / RUN).read_text(encoding="utf-8"))
-        row, made = _row(task.name, run), (run["lamina"], run["settings"], run["seed"])
-        whole = all((folder / name).stat().st_size == size for name, size in run["files"].items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # there is none, or it is damaged
-    same = made == (__version__, task.asked.settings, task.asked.seed)
-    return row if same and whole and row["state"] == "converged" else None
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """All files of a record, run.json last: what has one is complete."""
-    make_folder(folder)
-    remove_run(folder, keep=[name for name in files if name != RUN])
-    for name in sorted(files, key=lambda name: name == RUN):
-        with replacing(folder / name) as partial:
-            partial.write_bytes(files[name])
-
-
-def _entries(folder: Path, rows: list[dict[str, Any]]) -> list[Entry]:
-    import pandas as pd
-
-    entries = []
-    for row in rows:
-        own = folder / row["folder"]
-        curve = inputs = None
-        if row["state"] not in ("failed", "not done"):
-            curve, inputs = pd.read_csv(own / "curve.csv"), pd.read_csv(own / "inputs.csv")
-        entries.append(Entry(row, curve, inputs))
-    return entries
-
-
-def _report(progress: Any, done: int, total: int) -> None:
+def _report(progress: Callable[[int, int], None] | None, done: int, total: int) -> None:
     if progress is not None:
         progress(done, total)

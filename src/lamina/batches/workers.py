@@ -1,4 +1,4 @@
-"""Independent pieces of work on the cores of this machine (joblib), or on a Dask cluster by its address.
+"""Independent pieces of work on the CPUs of this machine (joblib), or on a Dask cluster by its address.
 
 Results come as they are ready. Work must be a function of one argument that can be imported by name.
 """
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
+from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -18,9 +19,9 @@ from ..support.cpus import available_cores
 
 #: Seconds to wait for a scheduler.
 PATIENCE = 10.0
-#: On this machine workers may die so many times, with nothing done in between, before the pieces at work are each
-#: tried in a process of their own. On a cluster the scheduler counts deaths (its setting allowed-failures), and this
-#: is how often a piece is tried again that a worker could not begin.
+#: On this machine, after this many deaths of workers with nothing done in between, each piece at work is tried in a
+#: process of its own. On a cluster the scheduler counts deaths (its setting allowed-failures); a piece that a worker
+#: could not begin is tried again this many times.
 TRIES = 3
 
 
@@ -33,9 +34,9 @@ class WorkerDied(RuntimeError):
 
 
 def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None = None) -> Generator[tuple[int, Any]]:
-    """(position of the task, result) on several processes. What fails has its exception for a result.
+    """Yield (position of the task, result) from several processes. The result of what fails is its exception.
 
-    One worker is this process itself: there is nothing to start, and nothing to survive.
+    A single worker is this process itself.
     """
     from joblib import Parallel, delayed
 
@@ -51,7 +52,7 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
                 deaths = 0
                 yield k, result
         except BrokenProcessPool:
-            deaths += 1  # nobody says which piece it was: all that are not done begin again
+            deaths += 1  # joblib does not say which piece it was: all that are not done begin again
         finally:
             _stop(results)
         if deaths == TRIES:
@@ -63,14 +64,14 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
 
 @contextmanager
 def _interrupts_kept_from_workers() -> Generator[None]:
-    """A terminal sends an interrupt to all processes; here it is for the one that waits for the results.
+    """Keep Ctrl-C, which a terminal sends to all processes, for the one that waits for the results.
 
-    Workers that are begun inside have it blocked from their birth, and so have those that joblib's thread begins later.
+    Workers that start inside block it from the beginning, and so do those that joblib's thread starts later.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # if the first worker had to begin it, it would let interrupts through again
+    resource_tracker.ensure_running()  # started by the first worker, it would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -81,7 +82,7 @@ def _interrupts_kept_from_workers() -> Generator[None]:
 def _stop(results: Any) -> None:
     """End the workers if their results are no longer wanted."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # joblib says what is lost, which is meant
+        warnings.simplefilter("ignore")  # joblib warns of lost results, which nobody wants any more
         results.close()
 
 
@@ -102,12 +103,12 @@ def _alone(work: Callable[[Any], Any], tasks: Sequence[tuple[int, Any]]) -> Gene
 def _done(work: Callable[[Any], Any], k: int, task: Any) -> tuple[int, Any]:
     try:
         return k, work(task)
-    except Exception as error:  # told to the user with the piece of work it belongs to
+    except Exception as error:  # reported to the user with the piece of work it belongs to
         return k, error
 
 
 def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any]]:
-    """The same on the cluster whose scheduler is at ``address``. Raises ClusterError if it cannot be used any more."""
+    """The same on the cluster whose scheduler is at ``address``. Raises ClusterError if it cannot be used."""
     try:
         from distributed import CancelledError, Client, as_completed
     except ImportError:
@@ -117,7 +118,7 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> G
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Start one with "
-            "dask scheduler, and give the address that it tells."
+            "dask scheduler, and give the address that it prints."
         ) from None
     try:
         with client:
@@ -130,7 +131,7 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> G
                     for future in as_completed(futures, timeout=PATIENCE):
                         yield futures.pop(future), _result(future)
                         future.release()
-                except TimeoutError:  # so long they always take; but somebody must be at work
+                except TimeoutError:  # records may take this long, but some worker must be there
                     deserted = 0 if client.scheduler_info()["workers"] else deserted + 1
                 if deserted == TRIES:
                     raise ClusterError(
@@ -145,7 +146,7 @@ def on_dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> G
 
 
 def _result(future: Any) -> Any:
-    """What came of a piece of work on a cluster: where its worker died, or could not even begin, that exception."""
+    """The result of a piece of work on a cluster; an exception if its worker died or could not begin."""
     from distributed import CancelledError, KilledWorker
 
     try:
@@ -160,16 +161,11 @@ def _result(future: Any) -> Any:
 
 def _check_workers(client: Any, address: str) -> None:
     """All workers must have this lamina."""
-    from importlib.metadata import version
-
-    from .. import __version__
-
+    here = version("lamina")
     found = client.run(version, "lamina", on_error="return")  # a function that a worker without lamina has too
     if not found:
         raise ClusterError(f"the Dask scheduler at {address!r} has no workers. Start some: dask worker {address}.")
     for worker, has in found.items():
-        if has != __version__:
+        if has != here:
             what = f"has lamina {has}" if isinstance(has, str) else "has no lamina"
-            raise ClusterError(
-                f"the Dask worker {worker} {what}; install lamina {__version__} there and start it again."
-            )
+            raise ClusterError(f"the Dask worker {worker} {what}; install lamina {here} there and start it again.")

@@ -1,67 +1,17 @@
-"""The command line: parse, call one function, write. ``lamina --help`` shows what there is."""
+"""The command line: each command parses its options, makes one call to the library, and prints."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
-
-from ..errors import LaminaError
-from . import options as given
-from . import paper
-from .agedepth import agedepth
-from .batch import batch
-from .check import check
-from .compare import compare
-from .fit import demo, fit
-
-
-class Commands(TyperGroup):
-    """Ends with one message, and no traceback, where lamina raises an error on purpose or the user interrupts."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except LaminaError as error:
-            typer.echo(f"lamina: {error}", err=True)
-            ctx.exit(given.BAD_INPUT)
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # words of Typer's own machinery
-            raise
-        except KeyboardInterrupt:
-            typer.echo("lamina: interrupted. Nothing more is written.", err=True)
-            ctx.exit(given.INTERRUPTED)
-
-
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Gaussian-process regression on measurements whose times are uncertain but whose order is known.",
-)
-for command in fit, check, agedepth, compare, batch, demo:
-    app.command()(command)
-app.add_typer(paper.app, name="paper")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"lamina {version('lamina')}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """What every command knows."""
+import sys
 
 
 def main() -> None:
     """The ``lamina`` command."""
+    if sys.argv[1:] == ["--version"]:  # answered at once: loading all commands takes longer
+        from importlib.metadata import version
+
+        print(f"lamina {version('lamina')}")
+        return
+    from .root import app
+
     app()

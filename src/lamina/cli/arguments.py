@@ -3,61 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
-from ..kernels import (
-    Constant,
-    Kernel,
-    Linear,
-    Matern12,
-    Matern32,
-    Matern52,
-    Periodic,
-    RationalQuadratic,
-    SquaredExponential,
-)
-from ..methods.registry import METHODS
+from ..output.run import OutputRequest
 from ..posterior.intervals import checked
-from ..records.axes import describe
-from ..tables.ensembles import read_covariance, read_ensemble
 
-if TYPE_CHECKING:
-    from ..output.folder import Asked
-    from ..record import Record
-    from ..tables import Understanding
-
-KERNELS: dict[str, type[Kernel]] = {
-    "matern12": Matern12,
-    "matern32": Matern32,
-    "matern52": Matern52,
-    "squared-exponential": SquaredExponential,
-    "rational-quadratic": RationalQuadratic,
-    "periodic": Periodic,
-}
 #: More times would fill the disk, most likely by a mistyped step.
 MOST_TIMES = 1_000_000
 
 
-def kernel(text: str) -> Kernel:
-    """A kernel by name, or a sum such as "matern52+matern12"."""
-    parts = []
-    for name in text.lower().split("+"):
-        if name.strip() not in KERNELS:
-            known = ", ".join(KERNELS)
-            raise MethodError(
-                f"--kernel: there is no kernel {name.strip()!r}; there are {known}, and sums such as matern52+matern12."
-            )
-        parts.append(KERNELS[name.strip()]())
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def output_request(
+    folder: Path, settings: Mapping[str, Any], output: Mapping[str, Any], table: str = ""
+) -> OutputRequest:
+    """What a user asks for; options that a command does not have are not asked for."""
+    kept = {name: value for name, value in settings.items() if value is not None and value is not False}
+    seed = kept.pop("seed", 0)
+    if "trend" in kept:
+        kept["trend"] = numbers("--trend", kept["trend"])
+    return OutputRequest(
+        at=times(output.get("at")),
+        intervals=intervals(output.get("interval")),
+        levels=numbers("--exceeds", output.get("exceeds")),
+        rates=numbers("--rate-exceeds", output.get("rate_exceeds")),
+        extremes=output.get("extremes", False),
+        depths=times(output.get("depths"), "--depths"),
+        members=output.get("ensemble") or 0,
+        figures=output.get("figures", True),
+        seed=seed,
+        command=shlex.join(["lamina", *sys.argv[1:]]),
+        settings=kept,
+        table=table,
+        folder=folder,
+        force=output["force"],
+        resume=output.get("resume", False),
+    )
 
 
 def times(text: str | None, option: str = "--at") -> np.ndarray | None:
@@ -89,84 +75,6 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
 def numbers(option: str, texts: Sequence[str] | None) -> list[float]:
     """Texts as finite numbers. Raises MethodError for one that is none."""
     return [_number(option, text, text) for text in texts or []]
-
-
-def with_trend(kernel: Kernel, trend: Sequence[float], settings: dict[str, Any], record: Record) -> Kernel:
-    """The kernel with a level and a linear trend whose rate, given forward in time, has a prior: mean and sd."""
-    if not trend:
-        return kernel
-    rate, rate_sd = trend
-    if settings["mean"] == "zero":
-        raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
-    if rate_sd <= 0.0:
-        raise MethodError(
-            f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
-            f"{rate_sd:g}. A trend of unknown rate is --mean linear."
-        )
-    return kernel + Constant() + Linear(mean=describe(record).time_sign * rate, sd=rate_sd)
-
-
-def check_asked(asked: Asked, kernel: Kernel, method: str) -> None:
-    """Raise MethodError for what could not be told after the fit."""
-    if asked.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
-        raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
-    if asked.members and not METHODS[method].infers_inputs:
-        others = ", ".join(name for name, other in METHODS.items() if other.infers_inputs)
-        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {others}.")
-
-
-def check_method_takes(using: dict[str, Any]) -> None:
-    """Raise MethodError for an option that was given, but that the method does not have."""
-    method = str(using["method"])
-    known = METHODS[method].options
-    options = [name for name in using if name != "method"]
-    wrong = [name for name in options if using[name] is not None and name not in known]
-    if wrong:
-        takes = ", ".join(_flag(name) for name in options if name in known)
-        raise MethodError(
-            f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
-        )
-
-
-def with_ages(name: str, using: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options with --ages or --ages-covariance: the method is "ensemble", and no order is asked of the table."""
-    asked = _flag(name)
-    if str(using["method"]) != "mcmc":
-        raise MethodError(f"{asked} is not for --method {using['method']}. Leave out one of them.")
-    if (reading["order"] or "none").lower() != "none":
-        raise MethodError(
-            f"{asked}: the ages come from a model that knew the order, which is not used again. Leave out --order."
-        )
-    return using | {"method": "ensemble"}, reading | {"order": "none"}
-
-
-def order_used_before(name: str, understanding: Understanding) -> Understanding:
-    """What was understood, where --ages or --ages-covariance is why the order is not used."""
-    why = f"the age model of {_flag(name)} has used it already"
-    facts = tuple(fact._replace(why=why) if fact.what == "order" else fact for fact in understanding.facts)
-    return replace(understanding, facts=facts)
-
-
-def members_of(path: Path, understanding: Understanding) -> np.ndarray:
-    """The ages in a file at the depths of a table, (members, rows)."""
-    if understanding.depth is None:
-        raise MethodError(f"--ages: {understanding.path.name} has no column of depths, at which to look for the ages.")
-    if understanding.cores > 1:
-        many = f"--ages: the table holds {understanding.cores} cores"
-        raise MethodError(f"{many}, and a file has the ages of one. Choose it with --site.")
-    with understanding.naming_lines():
-        return read_ensemble(path, understanding.depth)
-
-
-def covariance_of(path: Path, understanding: Understanding) -> np.ndarray:
-    """The covariance in a file, whose lines are the rows of a table in its order, in the order of the record."""
-    matrix = read_covariance(path, len(understanding.lines))
-    place = np.argsort(np.argsort(understanding.lines))
-    return matrix[np.ix_(place, place)]
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _interval(text: str) -> tuple[float, float]:

@@ -2,108 +2,49 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import LaminaError, MethodError
 from . import options as given
 from .progress import bar
 
-if TYPE_CHECKING:
-    from ..tables import Options, Understanding
-
 Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
-By = Annotated[str | None, typer.Option("--by", help="Split one table by this column.", rich_help_panel=given.READING)]
-Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=given.OUTPUT)]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", parser=given.whole(1), metavar="NUMBER", help="Processes; one for each core by default."),
-]
-Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, tcp://host:port.")]
-Figures = Annotated[bool, typer.Option("--figures", help="Write figures as files too.", rich_help_panel=given.OUTPUT)]
-Resume = Annotated[bool, typer.Option("--resume", help="Skip records that are finished.", rich_help_panel=given.OUTPUT)]
+WORK = {
+    "workers": given.option("--workers", int | None, "Number of processes; by default one for each CPU.", None,
+                            parser=given.whole(1)),
+    "dask": given.option("--dask", str | None, "Address of a Dask scheduler, tcp://host:port.", None),
+    "by": given.option("--by", str | None, "Split one table by this column.", given.READING),
+}  # fmt: skip
+OUTPUT = given.pick("out at interval figures resume force quiet") | {
+    "out": given.option("--out", Path, "Folder for the results.", given.OUTPUT, Path("lamina-batch")),
+    "resume": given.option("--resume", bool, "Skip records that are finished.", given.OUTPUT, False),
+}
 
 
-@given.bundled(reading=given.READ, fitting=given.FIT, using=given.WITH)
+@given.bundled(
+    settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps"),
+    output=OUTPUT,
+    work=WORK,
+    reading=given.READ,
+)
 def batch(
-    tables: Tables,
-    fitting: dict[str, Any],
-    using: dict[str, Any],
-    reading: dict[str, Any],
-    out: Out = Path("lamina-batch"),
-    by: By = None,
-    at: given.At = None,
-    interval: given.Interval = None,
-    workers: Workers = None,
-    dask: Dask = None,
-    figures: Figures = False,
-    resume: Resume = False,
-    force: given.Force = False,
-    quiet: given.Quiet = False,
+    tables: Tables, settings: dict[str, Any], output: dict[str, Any], work: dict[str, Any], reading: dict[str, Any]
 ) -> None:
     """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
-    from ..batches.batch import SUMMARY, safe_names
-    from ..batches.batch import batch as fit_all
-    from ..output.folder import RUN
-    from ..support.files import WriteError, check_empty, those_there
+    from ..batches.batch import batch_tables
     from ..support.numbers import count
     from ..tables import Options
-    from .arguments import check_method_takes, intervals, times
-    from .arguments import kernel as by_name
+    from .arguments import output_request
 
-    if dask is not None and workers is not None:
-        raise MethodError("--workers is for this machine, --dask for a cluster: give one of them.")
-    options, seed = Options(**reading), fitting["seed"]
-    check_method_takes(using)
-    model = given.settings(using, fitting) | {"kernel": by_name(fitting["kernel"])}
-    moments, spans = times(at), intervals(interval)
-    records = _records(tables, by, options)
-    if not force:
-        begun = those_there(out, [SUMMARY, *(f"{folder}/{RUN}" for folder in safe_names(records).values())])
-        if begun and not resume:
-            raise WriteError(
-                f"the folder {out} holds a batch already. Choose another, go on with --resume, or --force."
-            )
-        if not begun:
-            check_empty(out)
-    try:
-        with bar("records", quiet) as progress:
-            summary = fit_all(
-                records, out, seed=seed, workers=workers, dask=dask, resume=resume, figures=figures, at=moments,
-                intervals=spans, progress=progress, command=shlex.join(["lamina", *sys.argv[1:]]), **model,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        typer.echo("lamina: interrupted. Records that are finished stay; go on with --resume.", err=True)
-        raise typer.Exit(given.INTERRUPTED) from None
+    request = output_request(output["out"], settings, output)
+    with bar("records", output["quiet"]) as progress:
+        summary = batch_tables(tables, options=Options(**reading), request=request, progress=progress, **work)
     for row in summary[summary["state"] != "converged"].to_dict("records"):
         typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
-    if not quiet:
-        told = ", ".join(f"{n} {state}" for state, n in summary["state"].value_counts().items())
-        typer.echo(f"{count(len(summary), 'record')}: {told}\nIndex: {out / 'index.html'}")
+    if not output["quiet"]:
+        states = ", ".join(f"{n} {state}" for state, n in summary["state"].value_counts().items())
+        typer.echo(f"{count(len(summary), 'record')}: {states}\nIndex: {output['out'] / 'index.html'}")
     if (summary["state"] != "converged").any():
-        raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; what could be is written
-
-
-def _records(tables: list[Path], by: str | None, options: Options) -> dict[str, Understanding | LaminaError]:
-    """What was understood of each record, or why it cannot be used."""
-    from ..tables import TableError, read, split
-
-    if by is not None:
-        if len(tables) != 1:
-            raise MethodError("--by splits one table: give one.")
-        return dict(split(tables[0], by, options))
-    found: dict[str, Any] = {}
-    for path in tables:
-        name = path.stem
-        if name in found:
-            other = next(one for one in tables if one.stem == name)
-            raise MethodError(f"two tables would share the folder {name}: {other} and {path}. Rename one of them.")
-        try:
-            found[name] = read(path, options)
-        except TableError as error:
-            found[name] = error
-    return found
+        raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; the others are written

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import Field, fields
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -15,40 +14,6 @@ import typer
 
 from ..tables.messages import flag
 from ..tables.options import Options
-
-
-class Method(StrEnum):
-    """What a fit is made with."""
-
-    mcmc = "mcmc"
-    nuts = "nuts"
-    npv = "npv"
-    nigp = "nigp"
-    gp = "gp"
-
-
-class Gaps(StrEnum):
-    """The prior of the gaps between neighbours."""
-
-    gamma = "gamma"
-    exponential = "exponential"
-    uniform = "uniform"
-    log_uniform = "log-uniform"
-
-
-class Mean(StrEnum):
-    """The trend below the curve."""
-
-    constant = "constant"
-    linear = "linear"
-    zero = "zero"
-
-
-class Outliers(StrEnum):
-    """How values may lie off the curve."""
-
-    mixture = "mixture"
-    student = "student"
 
 
 def above_zero(text: str | float) -> float:
@@ -78,152 +43,24 @@ def whole(least: int, most: int | None = None) -> Callable[[str | int], int]:
     return parse
 
 
-READING, MODEL, OUTPUT = "How to read the table", "Model and method", "Output"
+READING, FITTING, OUTPUT = "How to read the table", "Model and method", "Output"
 
 Table = Annotated[Path, typer.Argument(help="The table: CSV, TSV or .xlsx.", show_default=False)]
-Kernel = Annotated[
-    str,
-    typer.Option(
-        "--kernel",
-        help="matern12, matern32, matern52, squared-exponential, rational-quadratic, periodic, or a sum: a+b.",
-        rich_help_panel=MODEL,
-    ),
-]
-GapPrior = Annotated[Gaps, typer.Option("--gaps", help="Prior of the gaps.", rich_help_panel=MODEL)]
-Trend = Annotated[Mean, typer.Option("--mean", help="Trend below the curve.", rich_help_panel=MODEL)]
-OutlierKind = Annotated[
-    Outliers | None,
-    typer.Option(
-        "--outliers",
-        help="Some values may lie off the curve: a few far off, or all with Student-t errors.",
-        rich_help_panel=MODEL,
-    ),
-]
-Offsets = Annotated[
-    float | None,
-    typer.Option(
-        "--offsets",
-        parser=above_zero,
-        metavar="SD",
-        help="Each core has a vertical offset, with this prior standard deviation.",
-        rich_help_panel=MODEL,
-    ),
-]
-Memory = Annotated[
-    bool,
-    typer.Option(
-        "--memory", help="The pace of a gap lasts into the next, as in Bacon; for how long is learnt.",
-        rich_help_panel=MODEL,
-    ),
-]  # fmt: skip
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", parser=whole(0), metavar="NUMBER", help="The same seed, the same result.", rich_help_panel=MODEL
-    ),
-]
-Chains = Annotated[
-    int | None,
-    typer.Option("--chains", parser=whole(1), metavar="NUMBER", help="Number of chains.", rich_help_panel=MODEL),
-]
-Draws = Annotated[
-    int | None,
-    typer.Option("--draws", parser=whole(100), metavar="NUMBER", help="Draws to keep.", rich_help_panel=MODEL),
-]
-MaxSweeps = Annotated[
-    int | None,
-    typer.Option(
-        "--max-sweeps",
-        parser=whole(1),
-        metavar="NUMBER",
-        help="Most sweeps of each chain after warm-up; of a fit that is resumed, most that are added.",
-        rich_help_panel=MODEL,
-    ),
-]
-
-Ages = Annotated[
-    Path | None,
-    typer.Option(
-        "--ages",
-        metavar="FILE",
-        help="Ages by depth and member from another age model; the order is not used again.",
-        show_default=False,
-        rich_help_panel=MODEL,
-    ),
-]
-
-AgesCovariance = Annotated[
-    Path | None,
-    typer.Option(
-        "--ages-covariance",
-        metavar="FILE",
-        help="Covariance of the errors of the ages from another age model, a line for each row of the table.",
-        show_default=False,
-        rich_help_panel=MODEL,
-    ),
-]
-
-At = Annotated[
-    str | None,
-    typer.Option("--at", help="Times of the tables, first:last:step or a,b,c.", rich_help_panel=OUTPUT),
-]
-Interval = Annotated[
-    list[str] | None,
-    typer.Option("--interval", help="Rate over from:to; may be repeated.", rich_help_panel=OUTPUT),
-]
-Rate = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        "--trend",
-        metavar="RATE SD",
-        help="Linear trend of known rate and error, forward in time, in the units of rate.csv.",
-        rich_help_panel=MODEL,
-    ),
-]
-Exceeds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exceeds",
-        metavar="LEVEL",
-        help="When the curve first exceeded a level; may be repeated.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-RateExceeds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rate-exceeds",
-        metavar="RATE",
-        help="When the rate, in the units of rate.csv, first exceeded a value; may be repeated.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Extremes = Annotated[
-    bool, typer.Option("--extremes", help="Size and time of the curve's maximum and minimum.", rich_help_panel=OUTPUT)
-]
-Ensemble = Annotated[
-    int | None,
-    typer.Option(
-        "--ensemble",
-        parser=whole(1),
-        metavar="NUMBER",
-        help="Write so many joint draws of the inputs, row by member.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite another run, or write beside other files.", rich_help_panel=OUTPUT)
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.", rich_help_panel=OUTPUT)
-]
-
 #: Exit codes: bad input (nothing is written); finished but not converged, and interrupted (written, and marked).
 BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 2, 3, 130
 
+#: An option: its type with what Typer needs to know, and its default.
+Given = tuple[Any, Any]
 
-def read_option(field: Field[Any]) -> tuple[Any, Any]:
+
+def option(flag: str, kind: Any, text: str, panel: str | None, default: Any = None, **more: Any) -> Given:
+    """Declare an option; ``more`` goes to ``typer.Option``."""
+    if "parser" in more:
+        more.setdefault("metavar", "NUMBER")
+    return Annotated[kind, typer.Option(flag, help=text, rich_help_panel=panel, **more)], default
+
+
+def read_option(field: Field[Any]) -> Given:
     """A field of ``lamina.tables.Options`` as an option; it checks numbers itself, which are given as text."""
     choices, also = field.metadata["choices"], field.metadata["also"]
     more: dict[str, Any] = {"metavar": field.metadata["metavar"]}
@@ -242,31 +79,86 @@ def read_option(field: Field[Any]) -> tuple[Any, Any]:
 
 
 #: How to read the table: each option with its default.
-READ: dict[str, tuple[Any, Any]] = {field.name: read_option(field) for field in fields(Options)}
-#: What is fitted.
-FIT: dict[str, tuple[Any, Any]] = {
-    "kernel": (Kernel, "matern32"),
-    "gaps": (GapPrior, Gaps.gamma),
-    "mean": (Trend, Mean.constant),
-    "outliers": (OutlierKind, None),
-    "offsets": (Offsets, None),
-    "memory": (Memory, False),
-    "seed": (Seed, 0),
-}
-#: What it is fitted with.
-WITH: dict[str, tuple[Any, Any]] = {
-    "method": (Annotated[Method, typer.Option("--method", rich_help_panel=MODEL)], Method.mcmc),
-    "chains": (Chains, None),
-    "draws": (Draws, None),
-    "max_sweeps": (MaxSweeps, None),
-}
+READ: dict[str, Given] = {field.name: read_option(field) for field in fields(Options)}
+#: The options that are not about reading a table.
+OPTIONS: dict[str, Given] = {
+    # what is fitted
+    "kernel": option(
+        "--kernel", str, "matern12, matern32, matern52, squared-exponential, rational-quadratic, periodic, or a sum: "
+        "a+b.", FITTING, "matern32",
+    ),
+    "gaps": option(
+        "--gaps", Literal["gamma", "exponential", "uniform", "log-uniform"], "Prior of the gaps.", FITTING, "gamma"
+    ),
+    "mean": option("--mean", Literal["constant", "linear", "zero"], "Trend below the curve.", FITTING, "constant"),
+    "outliers": option(
+        "--outliers", Literal["mixture", "student"] | None,
+        "Some values may lie off the curve: a few far off, or all with Student-t errors.", FITTING,
+    ),
+    "offsets": option(
+        "--offsets", float | None, "Each core has a vertical offset, with this prior standard deviation.", FITTING,
+        parser=above_zero, metavar="SD",
+    ),
+    "memory": option(
+        "--memory", bool, "The pace of a gap lasts into the next, as in Bacon; how long it lasts is learnt.", FITTING,
+        False,
+    ),
+    "steps": option("--steps", int, "Number of steps that a core is cut into.", FITTING, 60, parser=whole(5)),
+    "trend": option(
+        "--trend", tuple[str, str] | None,
+        "Linear trend of known rate and error, forward in time, in the units of rate.csv.", FITTING, metavar="RATE SD",
+    ),
+    "ages": option(
+        "--ages", Path | None, "Ages by depth and member from another age model; the order is not used again.",
+        FITTING, metavar="FILE", show_default=False,
+    ),
+    "ages_covariance": option(
+        "--ages-covariance", Path | None,
+        "Covariance of the errors of the ages from another age model, a line for each row of the table.", FITTING,
+        metavar="FILE", show_default=False,
+    ),
+    # how it is fitted
+    "seed": option("--seed", int, "The same seed gives the same result.", FITTING, 0, parser=whole(0)),
+    "method": option(
+        "--method", Literal["mcmc", "nuts", "npv", "nigp", "gp"], "Method of inference.", FITTING, "mcmc"
+    ),
+    "methods": option("--methods", str, "Methods, separated by commas.", FITTING, "gp,nigp,npv,mcmc"),
+    "chains": option("--chains", int | None, "Number of chains.", FITTING, parser=whole(1)),
+    "draws": option("--draws", int | None, "Number of draws to keep.", FITTING, parser=whole(100)),
+    "max_sweeps": option(
+        "--max-sweeps", int | None,
+        "Maximum number of sweeps of each chain after warm-up; with --resume, of additional sweeps.", FITTING,
+        parser=whole(1),
+    ),
+    # what is written, and where
+    "out": option("--out", Path | None, "Folder for the results; by default named after the table.", OUTPUT),
+    "at": option("--at", str | None, "Times of the tables, first:last:step or a,b,c.", OUTPUT),
+    "depths": option("--depths", str | None, "Depths of ages.csv: first:last:step, or a,b,c.", OUTPUT),
+    "interval": option("--interval", list[str] | None, "Mean rate over from:to; may be repeated.", OUTPUT),
+    "exceeds": option(
+        "--exceeds", list[str] | None, "When the curve first exceeded a level; may be repeated.", OUTPUT,
+        metavar="LEVEL",
+    ),
+    "rate_exceeds": option(
+        "--rate-exceeds", list[str] | None,
+        "When the rate, in the units of rate.csv, first exceeded a value; may be repeated.", OUTPUT, metavar="RATE",
+    ),
+    "extremes": option("--extremes", bool, "Size and time of the curve's maximum and minimum.", OUTPUT, False),
+    "ensemble": option(
+        "--ensemble", int | None, "Number of joint draws of the inputs to write, row by member.", OUTPUT,
+        parser=whole(1),
+    ),
+    "figures": option("--figures", bool, "Write figures as files too.", OUTPUT, False),
+    "force": option("--force", bool, "Overwrite another run, or write beside other files.", OUTPUT, False),
+    "resume": option("--resume", bool, "Go on with a run that ended too early.", OUTPUT, False),
+    "quiet": option("--quiet", bool, "Print nothing but errors.", OUTPUT, False),
+    "as_json": option("--json", bool, "Print the summary as JSON, and nothing else.", OUTPUT, False),
+}  # fmt: skip
 
 
-def settings(*bundles: dict[str, Any]) -> dict[str, Any]:
-    """Options of ``lamina.fit`` as plain text and numbers, without those that were not given, and without the seed."""
-    every = [pair for bundle in bundles for pair in bundle.items()]
-    given = {name: value for name, value in every if value is not None and value is not False}
-    return {name: str(one) if isinstance(one, StrEnum) else one for name, one in given.items() if name != "seed"}
+def pick(names: str) -> dict[str, Given]:
+    """Some of the options, by names separated by blanks."""
+    return {name: OPTIONS[name] for name in names.split()}
 
 
 def bundled(**bundles: dict[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:

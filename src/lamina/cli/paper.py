@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import MethodError
-from ..support.files import make_folder, replacing, write_text
 from .options import whole
 from .progress import bar
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
     from ..paper.claims import Claim
 
 app = typer.Typer(no_args_is_help=True, help="Reproduce the paper: every figure and table, beside what it claims.")
@@ -27,13 +23,9 @@ Seed = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version: one repetition, few settings.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
-Cores = Annotated[
-    int | None, typer.Option("--cores", parser=whole(1), metavar="NUMBER", help="Cores to use; all by default.")
+Cpus = Annotated[
+    int | None, typer.Option("--cores", parser=whole(1), metavar="NUMBER", help="CPUs to use; all by default.")
 ]
-
-#: What --quick does less of.
-QUICK_SYNTHETIC: dict[str, Any] = {"t_sd": (0.5, 2.0), "repetitions": 1}
-QUICK_TIMING: dict[str, Any] = {"sizes": (25, 50, 100), "repetitions": 1}
 
 
 @app.command()
@@ -43,43 +35,35 @@ def synthetic(
     methods: Annotated[str, typer.Option(help="Methods, separated by semicolons.")] = "",
     repetitions: Annotated[int, typer.Option(parser=whole(1), metavar="NUMBER", help="Records for each setting.")] = 5,
     seed: Seed = 0,
-    cores: Cores = None,
+    cores: Cpus = None,
     quick: Quick = False,
     quiet: Quiet = False,
 ) -> None:
     """Five functions with noisy inputs: Figure 1, the supplement's figures, and every number as CSV."""
-    options: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "cores": cores}
-    options |= _chosen(functions, methods) | (QUICK_SYNTHETIC if quick else {})
-    folder = make_folder(out)
-    _done(_synthetic(folder, options, quiet), folder, quiet)
+    options: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "cores": cores, "quick": quick}
+    options |= _chosen(functions, methods)
+    _run(out, quiet, synthetic=options)
 
 
 @app.command()
 def timing(out: Out = Path("paper"), seed: Seed = 0, quick: Quick = False, quiet: Quiet = False) -> None:
     """Training times: the paper's, ours, and the paper's algorithms at growing N."""
-    folder = make_folder(out)
-    _done(_timing(folder, {"seed": seed} | (QUICK_TIMING if quick else {}), quiet), folder, quiet)
+    _run(out, quiet, timing={"seed": seed, "quick": quick})
 
 
 @app.command()
 def sealevel(out: Out = Path("paper"), seed: Seed = 0, quiet: Quiet = False) -> None:
     """Nassau Landing: Figure 2, Table 1, the corrected ages and the rate of rise."""
-    folder = make_folder(out)
-    _done(_sealevel(folder, {"seed": seed}, quiet), folder, quiet)
+    _run(out, quiet, sealevel={"seed": seed})
 
 
 @app.command(name="all")
 def everything(
-    out: Out = Path("paper"), seed: Seed = 0, cores: Cores = None, quick: Quick = False, quiet: Quiet = False
+    out: Out = Path("paper"), seed: Seed = 0, cores: Cpus = None, quick: Quick = False, quiet: Quiet = False
 ) -> None:
     """All three, and a table of the paper's claims. An interrupted run goes on where it was."""
-    folder = make_folder(out)
-    sea = _sealevel(folder, {"seed": seed}, quiet)
-    times = _timing(folder, {"seed": seed} | (QUICK_TIMING if quick else {}), quiet)
-    options = {"seed": seed, "cores": cores} | (QUICK_SYNTHETIC if quick else {})
-    claims = [*_synthetic(folder, options, quiet), *times, *sea]
-    _table(_frame(claims), folder / "claims.csv")
-    _done(claims, folder, quiet)
+    every = {"sealevel": {"seed": seed}, "timing": {"seed": seed, "quick": quick}}
+    _run(out, quiet, **every, synthetic={"seed": seed, "cores": cores, "quick": quick})
 
 
 def _chosen(functions: str, methods: str) -> dict[str, Any]:
@@ -103,75 +87,27 @@ def _chosen(functions: str, methods: str) -> dict[str, Any]:
     return chosen
 
 
-def _store(folder: Path, name: str) -> Path:
-    """Where results are kept as they come; another version of lamina begins anew."""
-    return folder / f".{name}-{version('lamina')}.jsonl"
+def _run(out: Path, quiet: bool, **experiments: dict[str, Any]) -> None:
+    """Run experiments by name, with their options, and show what became of the paper's claims."""
+    from ..paper import files
+    from ..support.files import make_folder
+
+    titles = {"synthetic": "five functions", "timing": "training times", "sealevel": "sea level at Nassau Landing"}
+    writers: dict[str, Callable[..., list[Claim]]]
+    writers = {"synthetic": files.write_synthetic, "timing": files.write_timing, "sealevel": files.write_sealevel}
+    folder, found = make_folder(out), {}
+    for name, options in experiments.items():
+        with bar(titles[name], quiet) as progress:
+            found[name] = writers[name](folder, progress=progress, **options)
+    claims = [claim for name in writers for claim in found.get(name, [])]
+    if len(experiments) == len(writers):
+        files.write_claims(folder, claims)
+    files.forget_progress(folder)
+    if not quiet:
+        _show(claims, folder)
 
 
-def _synthetic(folder: Path, options: dict[str, Any], quiet: bool) -> list[Claim]:
-    from ..paper import synthetic as run
-    from ..paper.claims import of_synthetic
-    from ..paper.figures import figure1
-    from ..paper.functions import FUNCTIONS, METHODS, averages, by_function
-
-    with bar("five functions", quiet) as progress:
-        results = run(store=_store(folder, "synthetic"), progress=progress, **options)
-    _table(results, folder / "synthetic.csv")
-    _table(averages(results).reset_index(), folder / "synthetic_averages.csv")
-    _table(by_function(results).reset_index(), folder / "synthetic_by_function.csv")
-    for y_sd in results["y_sd"].unique():
-        name = "figure1" if y_sd < 0.5 else "supplement"
-        _figure(figure1(results, y_sd), folder / f"{name}.png")
-    complete = set(METHODS) <= set(results["method"]) and set(FUNCTIONS) <= set(results["function"])
-    return of_synthetic(results) if complete else []
-
-
-def _timing(folder: Path, options: dict[str, Any], quiet: bool) -> list[Claim]:
-    from ..paper import timing as run
-    from ..paper.claims import of_timing
-    from ..paper.figures import steps
-
-    with bar("training times", quiet) as progress:
-        results = run(store=_store(folder, "timing"), progress=progress, **options)
-    _table(results, folder / "timing.csv")
-    _figure(steps(results), folder / "timing.png")
-    return of_timing(results)
-
-
-def _sealevel(folder: Path, options: dict[str, Any], quiet: bool) -> list[Claim]:
-    from ..paper import sealevel as run
-    from ..paper.claims import of_sealevel
-    from ..paper.figures import added, figure2
-
-    with bar("sea level at Nassau Landing", quiet) as progress:
-        found = run(progress=progress, **options)
-    for name in "curve", "rate", "inputs", "pairs", "interval":
-        _table(getattr(found, name), folder / f"sealevel_{name}.csv")
-    _figure(figure2(found), folder / "figure2.png")
-    _figure(added(found), folder / "sealevel.png")
-    return of_sealevel(found)
-
-
-def _table(frame: pd.DataFrame, path: Path) -> None:
-    write_text(path, frame.to_csv(index=False, float_format="%.6g"))
-
-
-def _figure(figure: Figure, path: Path) -> None:
-    with replacing(path) as partial:
-        figure.savefig(partial, dpi=130)
-
-
-def _frame(claims: list[Claim]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(claims)
-
-
-def _done(claims: list[Claim], folder: Path, quiet: bool) -> None:
-    for name in "synthetic", "timing":
-        _store(folder, name).unlink(missing_ok=True)  # the results are written: a new run begins anew
-    if quiet:
-        return
+def _show(claims: list[Claim], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -49,8 +49,8 @@ def check_writable(path: str | Path) -> Path:
                 one.rmdir()
 
 
-def those_there(folder: Path, names: Iterable[str]) -> list[str]:
-    """Which of these files a folder holds. Raises WriteError if it cannot be looked at."""
+def existing(folder: Path, names: Iterable[str]) -> list[str]:
+    """Which of these files a folder holds. Raises WriteError if it cannot be read."""
     try:
         return [name for name in names if (folder / name).exists()]
     except OSError as error:

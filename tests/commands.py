@@ -4,7 +4,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from lamina.cli import app
+from lamina.cli.root import app
 
 TABLE = """\
 Depth (cm), Age (cal a BP), Age 2s, RSL (m), RSL 1s, Lab

@@ -1,0 +1,124 @@
+"""``lamina agedepth``: the age of every layer of a core, with the usual age-depth plot, a report, and run.json."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import report
+from ..errors import MethodError
+from ..fitting import prepare_age_depth
+from ..plots.cores import core_summary
+from ..posterior.diagnosis import conflicts, line_names, list_conflicts
+from ..records.axes import describe
+from ..records.glossary import parameter
+from ..tables import Options
+from ..tables.reading import read_ages
+from . import tables
+from .checkpoint import resume, write_checkpoint
+from .fit import report_run
+from .folder import (
+    AGEDEPTH_FIGURE,
+    CHECKPOINT,
+    POSTERIOR,
+    REPORT,
+    begin_folder,
+    check_folder,
+    write_figure,
+    write_tables,
+)
+from .plan import Plan, Result
+from .run import OutputRequest, describe_run, diagnostics_of, write_run
+
+if TYPE_CHECKING:
+    from ..posterior.posterior import Posterior
+    from ..record import Record
+
+
+def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan:
+    """Read dates and depths and check everything that can be checked before the fit begins."""
+    began = time.perf_counter()
+    reading = read_ages(table, options)
+    seconds = {"read": time.perf_counter() - began}
+    cores = [str(name) for name, _ in reading.record.sequences]
+    if len(cores) > 1:
+        raise MethodError(f"the table holds several cores ({', '.join(cores)}): choose one with --site NAME.")
+    arguments = dict(request.settings)
+    if request.resume:
+        arguments["checkpoint"] = resume(request.folder, reading.sha256, request)
+    with reading.naming_lines():
+        fit = prepare_age_depth(reading.record, seed=request.seed, hiatus=options.hiatus or (), **arguments)
+    check_folder(request.folder, request.force or request.resume)
+    request = replace(request, warnings=beyond_core(reading.record, request.depths))
+    return Plan(fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds)
+
+
+def beyond_core(record: Record, depths: ArrayLike | None) -> list[str]:
+    """A warning if some of the depths asked for are not within the core."""
+    if depths is None or record.depth is None:
+        return []
+    asked, low, high = np.asarray(depths), record.depth.min(), record.depth.max()
+    outside = int(((asked < low) | (asked > high)).sum())
+    if not outside:
+        return []
+    return [
+        f"{outside} of the {asked.size} depths asked for lie{'s' if outside == 1 else ''} beyond the core "
+        f"({low:g} to {high:g}): ages there go on with the pace of its outermost step, and their bands are too narrow."
+    ]
+
+
+def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
+    """Write all files of an age-depth model and return what run.json holds."""
+    began, request, folder = time.perf_counter(), plan.request, plan.request.folder
+    ages = tables.ages_table(posterior, request.depths)
+    made = [
+        ages,
+        tables.dates_table(posterior),
+        tables.theta_table(posterior, digits=6),
+    ]
+    if request.members:
+        made.append(tables.ensemble_table(posterior, request.members, request.seed))
+    begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
+    write_tables(folder, made)
+    posterior.save(folder / POSTERIOR)
+    write_figure(core_summary(posterior), folder, AGEDEPTH_FIGURE)
+    reporting = time.perf_counter()
+    report.write(
+        folder / REPORT, posterior, at=request.depths, run=report_run(request, plan.reading),
+        tables=report.Tables(ages=ages.frame),
+    )  # fmt: skip
+    write_checkpoint(posterior, folder)
+    done = time.perf_counter()
+    run = describe_run(
+        "agedepth", request, posterior.record, plan.reading, model=posterior.model.to_dict(),
+        diagnostics=diagnostics_of(posterior),
+        seconds={**plan.seconds, "report": done - reporting, "write": done - began},
+    )  # fmt: skip
+    return write_run(folder, run)
+
+
+def describe_agedepth(result: Result) -> str:
+    """How wide the bands are, convergence, the parameters, dates in conflict, and where the files are."""
+    posterior, request = result.posterior, result.plan.request
+    facts, record = posterior.diagnostics, posterior.record
+    ages = tables.ages_table(posterior, request.depths).frame
+    unit, wide = describe(record).duration, ages["q97.5"] - ages["q2.5"]
+    lines = [
+        f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
+        f"95 % band: {wide.mean():.4g} {unit} wide on average, {wide.max():.4g} at most".replace("  ", " "),
+        f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
+    ]
+    for name, values in posterior.theta.items():
+        low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))
+        words, of = parameter(record, str(name))
+        lines.append(f"{name}, {words}: {f'{middle:.3g} {of}'.rstrip()} (95 %: {low:.3g} to {high:.3g})")
+    found = conflicts(posterior, line_names(record, result.plan.reading))
+    lines += [f"in conflict with the order: {one}" for one in list_conflicts(found)]
+    named = {"Figure": "age-depth.png", "Ages": "ages.csv", "Report": REPORT}
+    files = [f"{word}: {result.folder / name}" for word, name in named.items()]
+    return "\n".join([*lines, "", *files])

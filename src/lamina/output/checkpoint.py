@@ -1,0 +1,81 @@
+"""Checkpoints: where a fit stands that has not converged, so that ``--resume`` can go on with it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MethodError
+from ..support.files import replacing
+from .folder import CHECKPOINT, RUN
+
+if TYPE_CHECKING:
+    from ..posterior.posterior import Posterior
+    from .run import OutputRequest
+
+#: Settings that a run may be resumed with other values of.
+_MAY_CHANGE = ("max_sweeps",)
+
+
+def write_checkpoint(posterior: Posterior, folder: Path) -> None:
+    """Write the checkpoint of a posterior; remove that of an earlier run if it has none."""
+    path = folder / CHECKPOINT
+    if posterior.checkpoint is None:
+        path.unlink(missing_ok=True)
+        return
+    with replacing(path) as partial:
+        np.savez(partial, allow_pickle=False, **posterior.checkpoint)
+
+
+def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str, np.ndarray]:
+    """The checkpoint to go on from. Raises MethodError if the folder has none for this table and these settings.
+
+    sha256: checksum of the table; None for the embedded record, which has none.
+    """
+    before, checkpoint = _read(folder)
+    same = {name: value for name, value in before["settings"].items() if name not in _MAY_CHANGE}
+    now = {name: value for name, value in request.settings.items() if name not in _MAY_CHANGE}
+    anew = "begin anew with another --out, or with --force instead of --resume"
+    if before["sha256"] != sha256:
+        raise MethodError(
+            f"--resume: the run in {folder} was of another table, or {before['table']} has changed since. Give the "
+            f"table that it was of, or {anew}."
+        )
+    if before["seed"] != request.seed:
+        raise MethodError(
+            f"--resume: the run in {folder} had the seed {before['seed']}, not {request.seed}. Give --seed "
+            f"{before['seed']}, or {anew}."
+        )
+    if same != json.loads(json.dumps(now)):
+        raise MethodError(
+            f"--resume: the run in {folder} had other settings: {json.dumps(same)}. Give the same, or {anew}."
+        )
+    if checkpoint is None:
+        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to go on with.")
+    return checkpoint
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
+    """run.json of a folder, and its checkpoint if it has one. Raises MethodError if either is missing or damaged."""
+    path = folder / CHECKPOINT
+    try:
+        if not (folder / RUN).is_file():
+            raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
+        run = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        found = {name: run[name] for name in ("sha256", "seed", "state", "table")}
+        found["settings"] = dict(run["settings"])
+        if not path.is_file():
+            return found, None
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return found, dict(arrays)
+    except MethodError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise MethodError(
+            f"--resume: the run in {folder} is damaged and cannot go on ({error}). Run it again with --force."
+        ) from None

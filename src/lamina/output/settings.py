@@ -1,0 +1,152 @@
+"""The settings of a fit as commands and run.json write them, turned into the arguments of ``lamina.fit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MethodError
+from ..kernels import (
+    Constant,
+    Kernel,
+    Linear,
+    Matern12,
+    Matern32,
+    Matern52,
+    Periodic,
+    RationalQuadratic,
+    SquaredExponential,
+)
+from ..methods.registry import METHODS
+from ..records.axes import describe
+from ..tables.ensembles import read_covariance, read_ensemble
+
+if TYPE_CHECKING:
+    from ..record import Record
+    from ..tables import Options, TableReading
+    from .run import OutputRequest
+
+KERNELS: dict[str, type[Kernel]] = {
+    "matern12": Matern12,
+    "matern32": Matern32,
+    "matern52": Matern52,
+    "squared-exponential": SquaredExponential,
+    "rational-quadratic": RationalQuadratic,
+    "periodic": Periodic,
+}
+#: Settings that are options of some methods only.
+OF_METHODS = ("chains", "draws", "max_sweeps")
+
+
+def kernel_by_name(text: str) -> Kernel:
+    """A kernel by name, or a sum such as "matern52+matern12"."""
+    parts = []
+    for name in text.lower().split("+"):
+        if name.strip() not in KERNELS:
+            known = ", ".join(KERNELS)
+            raise MethodError(
+                f"--kernel: there is no kernel {name.strip()!r}; there are {known}, and sums such as matern52+matern12."
+            )
+        parts.append(KERNELS[name.strip()]())
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def check_settings(request: OutputRequest, kernel: Kernel) -> None:
+    """Raise MethodError for settings that the method does not have, and for results that it cannot give."""
+    method = request.settings["method"]
+    known = METHODS[method].options
+    wrong = [name for name in OF_METHODS if name in request.settings and name not in known]
+    if wrong:
+        takes = ", ".join(_flag(name) for name in OF_METHODS if name in known)
+        raise MethodError(
+            f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
+        )
+    if request.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
+        raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
+    if request.members and not METHODS[method].infers_inputs:
+        others = ", ".join(name for name, other in METHODS.items() if other.infers_inputs)
+        raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {others}.")
+
+
+def fit_arguments(settings: Mapping[str, Any], kernel: Kernel, record: Record | None = None) -> dict[str, Any]:
+    """The arguments of ``lamina.fit``. With ``trend``, which needs the record, the kernel gets a linear trend."""
+    arguments = {name: value for name, value in settings.items() if name not in ("trend", "methods", *AGE_FILES)}
+    arguments["kernel"] = kernel
+    if "trend" not in settings or record is None:
+        return arguments
+    rate, rate_sd = settings["trend"]
+    if arguments.pop("mean") == "zero":
+        raise MethodError("--trend is added to an unknown level, which --mean zero leaves out. Leave out one of them.")
+    if rate_sd <= 0.0:
+        raise MethodError(
+            f"--trend takes a rate and its standard deviation above 0, such as --trend 0.0012 0.0002, got {rate:g} "
+            f"{rate_sd:g}. A trend of unknown rate is --mean linear."
+        )
+    trend = Linear(mean=describe(record).time_sign * rate, sd=rate_sd)
+    return arguments | {"kernel": kernel + Constant() + trend}
+
+
+def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Options) -> tuple[OutputRequest, Options]:
+    """With --ages or --ages-covariance, the method is "ensemble" and no order is read from the table."""
+    if not files:
+        return request, options
+    if len(files) > 1:
+        raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
+    ((name, path),) = files.items()
+    method = request.settings["method"]
+    if method != "mcmc":
+        raise MethodError(f"{_flag(name)} is not for --method {method}. Leave out one of them.")
+    if (options.order or "none").lower() != "none":
+        raise MethodError(
+            f"{_flag(name)}: the ages come from a model that knew the order, which is not used again. Leave out "
+            "--order."
+        )
+    settings = request.settings | {"method": "ensemble", name: path.name}
+    return replace(request, settings=settings), replace(options, order="none")
+
+
+def explain_order(files: Mapping[str, Path], reading: TableReading) -> TableReading:
+    """What was understood, with the reason why the order is not used."""
+    for name in files:
+        why = f"the age model of {_flag(name)} has used it already"
+        facts = tuple(fact._replace(why=why) if fact.what == "order" else fact for fact in reading.facts)
+        reading = replace(reading, facts=facts)
+    return reading
+
+
+def _members(path: Path, reading: TableReading) -> np.ndarray:
+    """The ages in a file at the depths of a table, (members, rows)."""
+    if reading.depth is None:
+        raise MethodError(f"--ages: {reading.path.name} has no column of depths, at which to look for the ages.")
+    if reading.cores > 1:
+        many = f"--ages: the table holds {reading.cores} cores"
+        raise MethodError(f"{many}, and a file has the ages of one. Choose it with --site.")
+    with reading.naming_lines():
+        return read_ensemble(path, reading.depth)
+
+
+def _covariance(path: Path, reading: TableReading) -> np.ndarray:
+    """The covariance in a file, whose lines are the rows of a table in its order, in the order of the record."""
+    matrix = read_covariance(path, len(reading.lines))
+    place = np.argsort(np.argsort(reading.lines))
+    return matrix[np.ix_(place, place)]
+
+
+#: The options for files of another age model: the argument of ``lamina.fit`` that each becomes, and its reader.
+AGE_FILES = {"ages": ("members", _members), "ages_covariance": ("covariance", _covariance)}
+
+
+def read_age_files(files: Mapping[str, Path], reading: TableReading) -> dict[str, np.ndarray]:
+    """Ages of another model as arguments of ``lamina.fit``."""
+    return {AGE_FILES[name][0]: AGE_FILES[name][1](path, reading) for name, path in files.items()}
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

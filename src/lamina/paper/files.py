@@ -1,0 +1,76 @@
+"""The experiments as files: each function runs one, writes its figures and tables, and returns the paper's claims."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..output.folder import write_csv, write_figure
+from . import claims, figures
+from .claims import Claim
+from .functions import FUNCTIONS, METHODS, averages, by_function, synthetic
+from .nassau import sealevel
+from .times import timing
+from .trials import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What the small version does less of.
+QUICK_SYNTHETIC: dict[str, Any] = {"t_sd": (0.5, 2.0), "repetitions": 1}
+QUICK_TIMING: dict[str, Any] = {"sizes": (25, 50, 100), "repetitions": 1}
+
+
+def write_synthetic(folder: Path, quick: bool = False, progress: Progress | None = None, **options: Any) -> list[Claim]:
+    """Five functions with noisy inputs. No claims if some functions or methods are left out."""
+    options |= QUICK_SYNTHETIC if quick else {}
+    results = synthetic(store=_store(folder, "synthetic"), progress=progress, **options)
+    write_csv(results, folder / "synthetic.csv")
+    write_csv(averages(results).reset_index(), folder / "synthetic_averages.csv")
+    write_csv(by_function(results).reset_index(), folder / "synthetic_by_function.csv")
+    for y_sd in results["y_sd"].unique():
+        _write(figures.figure1(results, y_sd), folder, "figure1" if y_sd < 0.5 else "supplement")
+    complete = set(METHODS) <= set(results["method"]) and set(FUNCTIONS) <= set(results["function"])
+    return claims.of_synthetic(results) if complete else []
+
+
+def write_timing(folder: Path, quick: bool = False, progress: Progress | None = None, **options: Any) -> list[Claim]:
+    """Training times."""
+    options |= QUICK_TIMING if quick else {}
+    results = timing(store=_store(folder, "timing"), progress=progress, **options)
+    write_csv(results, folder / "timing.csv")
+    _write(figures.steps(results), folder, "timing")
+    return claims.of_timing(results)
+
+
+def write_sealevel(folder: Path, progress: Progress | None = None, **options: Any) -> list[Claim]:
+    """Nassau Landing."""
+    found = sealevel(progress=progress, **options)
+    for name in "curve", "rate", "inputs", "pairs", "interval":
+        write_csv(getattr(found, name), folder / f"sealevel_{name}.csv")
+    _write(figures.figure2(found), folder, "figure2")
+    _write(figures.added(found), folder, "sealevel")
+    return claims.of_sealevel(found)
+
+
+def write_claims(folder: Path, found: list[Claim]) -> None:
+    """The table of the paper's claims."""
+    import pandas as pd
+
+    write_csv(pd.DataFrame(found), folder / "claims.csv")
+
+
+def forget_progress(folder: Path) -> None:
+    """Remove the results that were kept to go on with: the next run begins anew."""
+    for name in "synthetic", "timing":
+        _store(folder, name).unlink(missing_ok=True)
+
+
+def _store(folder: Path, name: str) -> Path:
+    """Where results are kept as they come; another version of lamina begins anew."""
+    return folder / f".{name}-{version('lamina')}.jsonl"
+
+
+def _write(figure: Figure, folder: Path, name: str) -> None:
+    write_figure(figure, folder, name, formats=["png"], dpi=130)
