@@ -1,4 +1,4 @@
-"""An age-depth model whose draws were made by hand: nothing is sampled or compiled."""
+"""Posteriors whose draws were made by hand: no sampler is run or compiled."""
 
 import numpy as np
 from texts import EVIL
@@ -33,3 +33,14 @@ def age_model(record: lamina.Record, **facts) -> Posterior:
     ages = np.sort(100.0 + 20.0 * layers.depth + 10.0 * rng.standard_normal((50, len(layers))), axis=1)
     phi = problem.start + 0.2 * rng.standard_normal((50, len(problem.start)))
     return Posterior(problem, Draws.equal(problem.to_internal(ages), phi, diagnostics=FACTS | facts, chains=1))
+
+
+def unsampled(record: lamina.Record, **model) -> Posterior:
+    """One draw at the reported inputs and the prior medians, as if mcmc had made it; no value is an outlier."""
+    problem = build_problem(record, Model(**model))
+    ones, zeros = np.ones((1, len(problem.rows.t))), np.zeros((1, len(problem.rows.t)))
+    parts = {"factor": ones, "shift": zeros} if problem.has_renewals else {}
+    draws = Draws.equal(
+        problem.rows.t[None].copy(), problem.start[None], diagnostics=FACTS | {"converged": False}, **parts
+    )
+    return Posterior(problem, draws)
