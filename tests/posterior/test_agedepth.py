@@ -124,7 +124,7 @@ def test_the_figure_shows_every_date_and_both_bands(found):
     assert ax.get_yscale() == "log"
 
 
-def test_what_is_missing_is_told():
+def test_missing_depths_are_named():
     plain = core(depth=None)
     with pytest.raises(lamina.RecordError, match="needs depths"):
         lamina.age_depth(plain)
@@ -134,7 +134,7 @@ def test_what_is_missing_is_told():
     assert len(several.ages([10.0], sequence="a")) == 1
 
 
-def test_a_hiatus_is_where_it_is_said_to_be():
+def test_a_hiatus_is_at_its_stated_depth():
     record = core(hiatus=DEPTH == 60.0)
     at_its_row = with_layers(record, 20)
     assert at_its_row.depth[at_its_row.hiatus].tolist() == [60.0]

@@ -151,7 +151,7 @@ def test_without_trend_far_from_the_data_nothing_is_left():
     assert posterior.rate([500.0], trend=False)["mean"][0] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_rates_of_components_are_told_where_they_exist():
+def test_rates_of_components_are_returned_where_they_exist():
     posterior = found("with matern12")
     table = posterior.components(AT, rate=True)
     assert set(table["component"]) == {"Matern52_2", "trend"}

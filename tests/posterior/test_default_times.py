@@ -74,4 +74,4 @@ def test_a_curve_that_changes_fast_gets_more_times_and_a_warning_where_that_is_n
     assert 0.5 / 10 <= step <= 0.5 / 4
     assert too_coarse(slow, default_times(slow)) == too_coarse(fast, default_times(fast)) == ""
     assert len(default_times(fastest)) <= 4000
-    assert "told every 0.05, but change within 0.01" in too_coarse(fastest, default_times(fastest))
+    assert "0.05 apart, but they change within 0.01" in too_coarse(fastest, default_times(fastest))

@@ -38,7 +38,7 @@ def test_members_have_the_moments_of_the_inputs():
     np.testing.assert_allclose(members.std(axis=1), inputs["sd"], rtol=0.1)
 
 
-def test_rows_are_told_by_depth_where_the_record_has_depths():
+def test_rows_are_named_by_depth_where_the_record_has_depths():
     posterior = fits.quietly(fits.record(depth=DEPTH), seed=1, **fits.OPTIONS["mcmc"])
     table = ensemble.ages(posterior, n=3)
     assert list(table.columns) == ["depth", "1", "2", "3"]

@@ -26,7 +26,7 @@ def wave():
 
 @pytest.fixture(scope="module")
 def ages():
-    """The same wave told in ages: time t is an age of 10 - t."""
+    """The same wave on a scale of ages: time t is an age of 10 - t."""
     return nearly_known(10.0 - SPAN, np.sin(SPAN), order="decreasing", t_unit="ka BP")
 
 

@@ -1,4 +1,4 @@
-"""What a Posterior tells: curve, rate, inputs, joint draws, conflicts, summary."""
+"""The results of a Posterior: curve, rate, inputs, joint draws, conflicts, summary."""
 
 from dataclasses import replace
 
@@ -346,7 +346,7 @@ def test_a_wrong_date_is_named_and_right_ones_are_not():
 
 
 @each_method
-def test_the_summary_tells_method_convergence_parameters_and_inputs(method):
+def test_the_summary_has_method_convergence_parameters_and_inputs(method):
     found = fits.posterior(method)
     text = found.summary()
     first, second = text.splitlines()[:2]
@@ -392,7 +392,7 @@ def test_arviz_gets_the_draws_by_chain(method):
     np.testing.assert_array_equal(data["length"].to_numpy().ravel(), found.theta["length"])
 
 
-def test_inputs_are_told_from_all_sweeps_however_few_draws_are_kept(tmp_path):
+def test_inputs_are_summarised_over_all_sweeps_however_few_draws_are_kept(tmp_path):
     """The same sweeps, of which one fit keeps all and the other a few."""
     options = {"chains": 2, "max_sweeps": 500, "warmup": 100, "seed": 3}
     every, few = (fits.quietly(fits.record(), draws=n, **options) for n in (1000, 20))

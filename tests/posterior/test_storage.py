@@ -1,4 +1,4 @@
-"""Posteriors on disk come back as they were, and a file is there whole or not at all."""
+"""Posteriors on disk come back as they were, and files are written atomically."""
 
 from dataclasses import replace
 

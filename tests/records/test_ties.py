@@ -1,4 +1,4 @@
-"""Layers of real cores: what cannot be is told, and what can be is merged."""
+"""Layers of real cores: what can be merged is merged, and contradictions are refused."""
 
 import fits
 import numpy as np
@@ -70,7 +70,7 @@ BAD = {
         RecordError,
         "one of them is a limit",
     ),
-    "least gaps without room": (
+    "minimum gaps without room": (
         {"t_sd": [0.0, 0.3, 0.3, 0.0], "least_gap": 1.5},
         {},
         OrderError,
@@ -133,7 +133,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_is_told_with_its_rows(name):
+def test_contradictions_are_refused_with_their_rows(name):
     fields, model, kind, said = BAD[name]
     with pytest.raises(kind, match=said):
         build_problem(record(**fields), Model(Matern32(), **model))
@@ -189,7 +189,7 @@ def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
     depth, t = np.array([0.0, 1.0, 1.5, 3.0, 4.0, 4.5, 6.0]), np.array([1.0, 2.0, 3.0, 6.0, 7.0, 8.0, 10.0])
     y = np.sin(t)
     down = Record(t=t, t_sd=0.5, y=y, y_sd=0.1, depth=depth, hiatus=hiatus, least_gap=least, t_unit="BP")
-    # the gap between two rows is told of the other one of them
+    # the gap between two rows belongs to the other one of them
     up = Record(
         t=t[::-1], t_sd=0.5, y=y[::-1], y_sd=0.1, depth=depth[::-1], hiatus=np.roll(hiatus, 1)[::-1],
         least_gap=np.roll(least, 1)[::-1], t_unit="BP", order="decreasing",
@@ -208,7 +208,7 @@ def test_memory_comes_from_below_whichever_way_the_rows_are_listed():
     assert (np.sign(slope) == np.sign(plain)).all()
 
 
-def test_least_gaps_that_dates_have_no_room_for_are_refused():
+def test_minimum_gaps_that_dates_have_no_room_for_are_refused():
     fields = {"t": np.arange(0.0, 500.0, 100.0), "t_sd": 10.0, "y": np.arange(5.0), "y_sd": 0.1}
     build_problem(Record(**fields, least_gap=120.0), Model(lamina.Matern32()))  # dates may be off by their errors
     with pytest.raises(lamina.RecordError, match=r"rows 0 and 4 .* add up to 20000, but their dates are 400 apart"):
