@@ -179,7 +179,7 @@ def test_limits_on_one_side_alone_are_refused(side):
     build_problem(record(limit=[side] * 3 + [None]), Model(Matern32()))
     both = record(limit=["above", "below", "above", "above"])
     build_problem(both, Model(Matern32()))
-    with pytest.raises(RecordError, match="cannot hold a level and a rate"):
+    with pytest.raises(RecordError, match="limits alone do not determine a level and a rate with a flat prior"):
         build_problem(both, Model(Matern32(), mean="linear"))
 
 
