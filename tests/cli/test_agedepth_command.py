@@ -64,13 +64,13 @@ def test_a_run_that_has_not_converged_goes_on(table, tmp_path):
     assert facts == json.loads((tmp_path / "out" / "run.json").read_text()) | {"folder": str(tmp_path / "out")}
     again = run(*common, "--chains", 2, "--resume")
     assert again.exit_code == 2
-    assert "is converged; there is nothing to go on with" in again.stderr
+    assert "is converged; there is nothing to continue" in again.stderr
 
 
 def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--steps", 10, "--depths", "100,150,160")
     assert done.exit_code == 0, done.output
-    said = "2 of the 3 depths asked for lie beyond the core (0 to 140)"
+    said = "2 of the 3 requested depths lie beyond the core (0 to 140)"
     assert said in done.output
     assert any(said in one for one in json.loads((tmp_path / "out" / "run.json").read_text())["warnings"])
 
@@ -122,7 +122,7 @@ def test_the_unit_of_depth_is_kept_and_widths_are_in_years(table, tmp_path):
     words = " ".join(done.output.split())
     assert " years wide on average" in words
     assert " cm (95 %:" in words  # the memory
-    assert "1 of the 3 depths asked for lies beyond the core (0 to 140)" in words
+    assert "1 of the 3 requested depths lies beyond the core (0 to 140)" in words
     assert lamina.load(tmp_path / "out" / "posterior.nc").record.depth_unit == "cm"
 
 

@@ -119,7 +119,7 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     done = lamina("fit", table, "--out", out, "--max-sweeps", "20")
     assert done.exit_code == 3
     assert "NOT CONVERGED" in done.stderr
-    assert "--resume goes on with it" in done.stderr
+    assert "--resume continues it" in done.stderr
     assert json.loads((out / "run.json").read_text())["state"] == "not converged"
     assert "checkpoint.npz" in os.listdir(out)
     other = lamina("fit", table, "--out", out, "--resume", "--gaps", "uniform")
@@ -140,12 +140,12 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     assert "checkpoint.npz" not in os.listdir(out)
     again = lamina("fit", table, "--out", out, "--resume")
     assert again.exit_code == 2
-    assert "is converged; there is nothing to go on with" in again.stderr
+    assert "is converged; there is nothing to continue" in again.stderr
 
 
 @pytest.fixture(scope="module")
 def unfinished(tmp_path_factory):
-    """A run that --resume could go on with: the table and the folder."""
+    """A run that --resume could continue: the table and the folder."""
     folder = tmp_path_factory.mktemp("unfinished")
     table, out = write_table(folder), folder / "out"
     assert lamina("fit", table, "--out", out, "--max-sweeps", "1", "--chains", "2", "--quiet").exit_code == 3
@@ -164,7 +164,7 @@ def test_a_damaged_run_cannot_go_on_and_says_so(unfinished, file, content):
     done = lamina("fit", table, "--out", out, "--chains", "2", "--resume")
     (out / file).write_bytes(before)
     assert done.exit_code == 2, done.output
-    assert "is damaged and cannot go on" in done.stderr
+    assert "is damaged and cannot continue" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -239,7 +239,7 @@ BAD = {
     "negative error for all rows": (["core.csv", "--y-sd", "-1"], "core.csv: --y-sd -1 (y_sd= in Python) is no"),
     "sheet of a text file": (["core.csv", "--sheet", "1"], "leave out --sheet"),
     "empty name of a column": (["core.csv", "--t", ""], "option t (--t): found ''"),
-    "nothing to resume": (["core.csv", "--resume"], "holds no run to go on with"),
+    "nothing to resume": (["core.csv", "--resume"], "contains no run to continue"),
     "unknown option": (["core.csv", "--fast"], "No such option"),
     "a name too long for a file": (["a" * 300], "the file cannot be read"),
 }
@@ -597,7 +597,7 @@ def test_a_demonstration_that_was_interrupted_goes_on(tmp_path, monkeypatch):
         patch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
         done = lamina("demo", "--out", tmp_path / "out", "--quiet")
     assert done.exit_code == 130
-    assert "--resume goes on with it" in done.stderr
+    assert "--resume continues it" in done.stderr
     before = json.loads((tmp_path / "out" / "run.json").read_text())["diagnostics"]["sweeps"]
     done = lamina("demo", "--out", tmp_path / "out", "--quiet", "--resume")
     assert done.exit_code == 0, done.output

@@ -17,7 +17,7 @@ READING = {name: one for name, one in given.READ.items() if not name.startswith(
     reading=READING,
 )
 def agedepth(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
-    """Make an age-depth model of a core from its dates alone: the age at every depth, a figure and a report."""
+    """Compute an age-depth model of a core from its dates alone: the age at every depth, a figure and a report."""
     from ..output.agedepth import plan_agedepth
     from ..tables import Options
     from .arguments import output_request

@@ -32,7 +32,7 @@ OUTPUT = given.pick("out at interval figures resume force quiet") | {
 def batch(
     tables: Tables, settings: dict[str, Any], output: dict[str, Any], work: dict[str, Any], reading: dict[str, Any]
 ) -> None:
-    """Fit many records: files, or the parts of one table. One folder each, summary.csv and index.html for all."""
+    """Fit many records, from several files or from parts of one table. summary.csv and index.html list them all."""
     from ..batches.batch import batch_tables
     from ..support.numbers import count
     from ..tables import Options

@@ -1,4 +1,4 @@
-"""``lamina check``: what would be understood of a table."""
+"""``lamina check``: how a table is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import options as given
 
 @given.bundled(reading=given.READ)
 def check(table: given.Table, reading: dict[str, Any]) -> None:
-    """Read a table, say what was understood and why, and stop."""
+    """Show how lamina reads a table, and why, without fitting it."""
     from ..tables import Options, read
 
     typer.echo(read(table, Options(**reading)).describe())

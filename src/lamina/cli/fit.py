@@ -41,7 +41,7 @@ def fit(table: given.Table, settings: dict[str, Any], output: dict[str, Any], re
     }
 )
 def demo(output: dict[str, Any]) -> None:
-    """Fit the embedded record: sea level at Nassau Landing, Florida. Overwrites the last demonstration."""
+    """Fit the record that comes with lamina: sea level at Nassau Landing, Florida. Overwrites an earlier run."""
     from ..output.fit import plan_demo
     from .arguments import output_request
 
@@ -64,6 +64,6 @@ def carry_out(plan: Plan, quiet: bool, as_json: bool = False) -> None:
         typer.echo(result.describe())
     state = result.run["state"]
     if state != "converged":
-        next_step = "--resume goes on with it" if result.can_resume else "see the report"
-        typer.echo(f"lamina: {state.upper()}. The results are written, and marked; {next_step}.", err=True)
+        next_step = "--resume continues it" if result.can_resume else "see the report"
+        typer.echo(f"lamina: {state.upper()}. The results are written and marked; {next_step}.", err=True)
         raise typer.Exit(given.INTERRUPTED if state == "interrupted" else given.NOT_CONVERGED)

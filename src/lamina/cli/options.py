@@ -88,33 +88,34 @@ OPTIONS: dict[str, Given] = {
         "a+b.", FITTING, "matern32",
     ),
     "gaps": option(
-        "--gaps", Literal["gamma", "exponential", "uniform", "log-uniform"], "Prior of the gaps.", FITTING, "gamma"
+        "--gaps", Literal["gamma", "exponential", "uniform", "log-uniform"], "Gap prior.", FITTING, "gamma"
     ),
-    "mean": option("--mean", Literal["constant", "linear", "zero"], "Trend below the curve.", FITTING, "constant"),
+    "mean": option("--mean", Literal["constant", "linear", "zero"], "Trend under the curve.", FITTING, "constant"),
     "outliers": option(
         "--outliers", Literal["mixture", "student"] | None,
-        "Some values may lie off the curve: a few far off, or all with Student-t errors.", FITTING,
+        "Allow outliers among the values: a few far off the curve, or Student-t errors for all.", FITTING,
     ),
     "offsets": option(
-        "--offsets", float | None, "Each core has a vertical offset, with this prior standard deviation.", FITTING,
-        parser=above_zero, metavar="SD",
+        "--offsets", float | None, "Estimate a vertical offset of each core, with this prior standard deviation.",
+        FITTING, parser=above_zero, metavar="SD",
     ),
     "memory": option(
-        "--memory", bool, "The pace of a gap lasts into the next, as in Bacon; how long it lasts is learnt.", FITTING,
+        "--memory", bool, "The accumulation rate persists from gap to gap, as in Bacon.", FITTING,
         False,
     ),
-    "steps": option("--steps", int, "Number of steps that a core is cut into.", FITTING, 60, parser=whole(5)),
+    "steps": option("--steps", int, "Number of steps that a core is divided into.", FITTING, 60, parser=whole(5)),
     "trend": option(
         "--trend", tuple[str, str] | None,
-        "Linear trend of known rate and error, forward in time, in the units of rate.csv.", FITTING, metavar="RATE SD",
+        "Linear trend with a known rate and its error, forward in time, in the units of rate.csv.", FITTING,
+        metavar="RATE SD",
     ),
     "ages": option(
-        "--ages", Path | None, "Ages by depth and member from another age model; the order is not used again.",
+        "--ages", Path | None, "Ensemble of ages from another age model, by depth; the order is not used again.",
         FITTING, metavar="FILE", show_default=False,
     ),
     "ages_covariance": option(
         "--ages-covariance", Path | None,
-        "Covariance of the errors of the ages from another age model, a line for each row of the table.", FITTING,
+        "Covariance of the errors of the ages from another age model, one line per row of the table.", FITTING,
         metavar="FILE", show_default=False,
     ),
     # how it is fitted
@@ -132,27 +133,27 @@ OPTIONS: dict[str, Given] = {
     ),
     # what is written, and where
     "out": option("--out", Path | None, "Folder for the results; by default named after the table.", OUTPUT),
-    "at": option("--at", str | None, "Times of the tables, first:last:step or a,b,c.", OUTPUT),
+    "at": option("--at", str | None, "Times of the tables: first:last:step, or a,b,c.", OUTPUT),
     "depths": option("--depths", str | None, "Depths of ages.csv: first:last:step, or a,b,c.", OUTPUT),
-    "interval": option("--interval", list[str] | None, "Mean rate over from:to; may be repeated.", OUTPUT),
+    "interval": option("--interval", list[str] | None, "Mean rate over from:to; can be repeated.", OUTPUT),
     "exceeds": option(
-        "--exceeds", list[str] | None, "When the curve first exceeded a level; may be repeated.", OUTPUT,
+        "--exceeds", list[str] | None, "When the curve first exceeded a level; can be repeated.", OUTPUT,
         metavar="LEVEL",
     ),
     "rate_exceeds": option(
         "--rate-exceeds", list[str] | None,
-        "When the rate, in the units of rate.csv, first exceeded a value; may be repeated.", OUTPUT, metavar="RATE",
+        "When the rate, in the units of rate.csv, first exceeded a value; can be repeated.", OUTPUT, metavar="RATE",
     ),
     "extremes": option("--extremes", bool, "Size and time of the curve's maximum and minimum.", OUTPUT, False),
     "ensemble": option(
-        "--ensemble", int | None, "Number of joint draws of the inputs to write, row by member.", OUTPUT,
+        "--ensemble", int | None, "Number of joint draws of the inputs to write, one column per member.", OUTPUT,
         parser=whole(1),
     ),
-    "figures": option("--figures", bool, "Write figures as files too.", OUTPUT, False),
-    "force": option("--force", bool, "Overwrite another run, or write beside other files.", OUTPUT, False),
-    "resume": option("--resume", bool, "Go on with a run that ended too early.", OUTPUT, False),
-    "quiet": option("--quiet", bool, "Print nothing but errors.", OUTPUT, False),
-    "as_json": option("--json", bool, "Print the summary as JSON, and nothing else.", OUTPUT, False),
+    "figures": option("--figures", bool, "Also write the figures as files.", OUTPUT, False),
+    "force": option("--force", bool, "Overwrite another run, or write next to other files.", OUTPUT, False),
+    "resume": option("--resume", bool, "Continue a run that was interrupted or has not converged.", OUTPUT, False),
+    "quiet": option("--quiet", bool, "Print only errors.", OUTPUT, False),
+    "as_json": option("--json", bool, "Print only the summary, as JSON.", OUTPUT, False),
 }  # fmt: skip
 
 

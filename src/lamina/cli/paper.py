@@ -15,14 +15,14 @@ from .progress import bar
 if TYPE_CHECKING:
     from ..paper.claims import Claim
 
-app = typer.Typer(no_args_is_help=True, help="Reproduce the paper: every figure and table, beside what it claims.")
+app = typer.Typer(no_args_is_help=True, help="Reproduce the paper: every figure and table, next to its claims.")
 
-Out = Annotated[Path, typer.Option("--out", help="Folder for figures and tables; made if need be.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for figures and tables; created if needed.")]
 Seed = Annotated[
     int, typer.Option("--seed", parser=whole(0), metavar="NUMBER", help="The same seed gives the same numbers.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version: one repetition, few settings.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Cpus = Annotated[
     int | None, typer.Option("--cores", parser=whole(1), metavar="NUMBER", help="CPUs to use; all by default.")
 ]
@@ -31,9 +31,9 @@ Cpus = Annotated[
 @app.command()
 def synthetic(
     out: Out = Path("paper"),
-    functions: Annotated[str, typer.Option(help="Numbers 1 to 5 of the functions, separated by commas.")] = "",
+    functions: Annotated[str, typer.Option(help="Functions, as numbers from 1 to 5, separated by commas.")] = "",
     methods: Annotated[str, typer.Option(help="Methods, separated by semicolons.")] = "",
-    repetitions: Annotated[int, typer.Option(parser=whole(1), metavar="NUMBER", help="Records for each setting.")] = 5,
+    repetitions: Annotated[int, typer.Option(parser=whole(1), metavar="NUMBER", help="Records per setting.")] = 5,
     seed: Seed = 0,
     cores: Cpus = None,
     quick: Quick = False,
@@ -47,7 +47,7 @@ def synthetic(
 
 @app.command()
 def timing(out: Out = Path("paper"), seed: Seed = 0, quick: Quick = False, quiet: Quiet = False) -> None:
-    """Training times: the paper's, ours, and the paper's algorithms at growing N."""
+    """Training times: the paper's, lamina's, and the paper's algorithms at increasing N."""
     _run(out, quiet, timing={"seed": seed, "quick": quick})
 
 
@@ -61,7 +61,7 @@ def sealevel(out: Out = Path("paper"), seed: Seed = 0, quiet: Quiet = False) -> 
 def everything(
     out: Out = Path("paper"), seed: Seed = 0, cores: Cpus = None, quick: Quick = False, quiet: Quiet = False
 ) -> None:
-    """All three, and a table of the paper's claims. An interrupted run goes on where it was."""
+    """Run all three, and write a table of the paper's claims. Run it again to continue after an interrupt."""
     every = {"sealevel": {"seed": seed}, "timing": {"seed": seed, "quick": quick}}
     _run(out, quiet, **every, synthetic={"seed": seed, "cores": cores, "quick": quick})
 

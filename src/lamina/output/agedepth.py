@@ -67,8 +67,8 @@ def beyond_core(record: Record, depths: ArrayLike | None) -> list[str]:
     if not outside:
         return []
     return [
-        f"{outside} of the {asked.size} depths asked for lie{'s' if outside == 1 else ''} beyond the core "
-        f"({low:g} to {high:g}): ages there go on with the pace of its outermost step, and their bands are too narrow."
+        f"{outside} of the {asked.size} requested depths lie{'s' if outside == 1 else ''} beyond the core "
+        f"({low:g} to {high:g}): ages there are extrapolated from its outermost step, and their bands are too narrow."
     ]
 
 

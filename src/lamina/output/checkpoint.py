@@ -33,7 +33,7 @@ def write_checkpoint(posterior: Posterior, folder: Path) -> None:
 
 
 def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str, np.ndarray]:
-    """The checkpoint to go on from. Raises MethodError if the folder has none for this table and these settings.
+    """The checkpoint to continue from. Raises MethodError if the folder has none for this table and these settings.
 
     sha256: checksum of the table; None for the embedded record, which has none.
     """
@@ -56,7 +56,7 @@ def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str
             f"--resume: the run in {folder} had other settings: {json.dumps(same)}. Give the same, or {anew}."
         )
     if checkpoint is None:
-        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to go on with.")
+        raise MethodError(f"--resume: the run in {folder} is {before['state']}; there is nothing to continue.")
     return checkpoint
 
 
@@ -65,7 +65,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
     path = folder / CHECKPOINT
     try:
         if not (folder / RUN).is_file():
-            raise MethodError(f"--resume: the folder {folder} holds no run to go on with.")
+            raise MethodError(f"--resume: the folder {folder} contains no run to continue.")
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
         found = {name: run[name] for name in ("sha256", "seed", "state", "table")}
         found["settings"] = dict(run["settings"])
@@ -77,5 +77,5 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
         raise
     except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise MethodError(
-            f"--resume: the run in {folder} is damaged and cannot go on ({error}). Run it again with --force."
+            f"--resume: the run in {folder} is damaged and cannot continue ({error}). Run it again with --force."
         ) from None
