@@ -39,25 +39,17 @@ def run(
     target_accept: float = 0.9,
 ) -> Draws:
     """Sample ``draws`` in all, after ``warmup`` for each chain."""
-    sample, compiled = _nutpie()
+    sample, from_pyfunc = _nutpie()
     began = time.perf_counter()
     density, wanted = _Density(problem), max(draws // chains, FEWEST_DRAWS)
-    shapes = [(len(problem.record),), (len(problem.start),)]
-    model = compiled(
-        density.size, density.make_logp, density.make_expand, [np.dtype("float64")] * 2, shapes, ["tau", "phi"],
-        make_initial_point_fn=density.initial,
-    )  # fmt: skip
     trace = sample(
-        model, draws=wanted, tune=warmup, chains=chains, seed=seed,
+        density.for_nutpie(from_pyfunc), draws=wanted, tune=warmup, chains=chains, seed=seed,
         cores=min(chains, cores or available_cores()),
         target_accept=target_accept, progress_bar=False, save_warmup=True,
     )  # fmt: skip
     tau, phi = _complete(trace.posterior)
     interrupted = len(tau) < chains or tau.shape[1] < wanted
-    worst, least = np.nan, 0.0
-    if tau.shape[1] >= FEWEST_DRAWS:
-        watched = np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, density.free]], axis=2)
-        worst, least = float(r_hat(watched).max(initial=1.0)), float(effective_draws(watched).min(initial=np.inf))
+    worst, least = _convergence(np.concatenate([tau[:, :, ~problem.record.exact], phi[:, :, density.free]], axis=2))
     if tau.size == 0:  # interrupted in warm-up: there is nothing but where the chains are
         tau, phi = (last[:, -1:] for last in _complete(trace.warmup_posterior))
     if tau.size == 0:
@@ -92,6 +84,13 @@ def _nutpie() -> tuple[Any, Any]:
     return nutpie.sample, from_pyfunc
 
 
+def _convergence(draws: Array) -> tuple[float, float]:
+    """The worst R-hat and the smallest effective sample size of draws (chains, n, V)."""
+    if draws.shape[1] < FEWEST_DRAWS:
+        return np.nan, 0.0
+    return float(r_hat(draws).max(initial=1.0)), float(effective_draws(draws).min(initial=np.inf))
+
+
 class _Density:
     """The posterior density of x (size,): the coordinates of the inputs, then the unknown parameters."""
 
@@ -99,6 +98,14 @@ class _Density:
         self.problem, self.plan, self.target = problem, make_plan(problem), make_target(problem)
         self.n, self.free = len(self.plan.rows), np.flatnonzero(problem.free)
         self.size = self.n + len(self.free)
+
+    def for_nutpie(self, from_pyfunc: Any) -> Any:
+        """The density as a model of nutpie."""
+        shapes = [(len(self.problem.record),), (len(self.problem.start),)]
+        return from_pyfunc(
+            self.size, self.make_logp, self.make_expand, [np.dtype("float64")] * 2, shapes, ["tau", "phi"],
+            make_initial_point_fn=self.initial,
+        )  # fmt: skip
 
     def make_logp(self) -> Callable[[Array], tuple[float, Array]]:
         """The function x -> log density and its gradient, with arrays of its own: each chain has one."""

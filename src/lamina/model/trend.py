@@ -62,15 +62,13 @@ def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:
         return _NO_TREND._replace(Z=y.reshape(-1, 1))
     slopes = np.array([term.slope() for term in terms])
     X = np.column_stack([term.column(tau) for term in terms])
-    curve = kernel.stationary
+    curve, transform = kernel.stationary, np.eye(q)
     weight = 1.0 / (y_sd * y_sd + (0.0 if curve is None else curve.covariance(np.zeros(1))))
-    transform = np.eye(q)
     if q == 2:
         linear = int(np.argmax(slopes))
         centre = np.average(X[:, linear], weights=weight)
         X[:, linear] -= centre
         transform[1 - linear, linear] = -centre  # level at the origin = level at the centre - rate * centre
-
     precision = np.array([term.sd**-2.0 for term in terms])
     mean = np.array([term.mean for term in terms])
     pull = transform.T * precision
