@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint docs bench coverage clean help
+.PHONY: demo test test-all lint docs bench coverage clean help
 
 demo: $(STAMP)  ## fit the embedded record and write a report
 	$(BIN)/lamina demo
 
-test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+test: $(STAMP)  ## run the tests, but for the long ones: some minutes
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow'
+
+test-all: test  ## run all tests: first those of `make test`, then the long ones
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 lint: $(STAMP)  ## check style, format and types
 	$(BIN)/ruff check .
@@ -35,7 +38,7 @@ clean:  ## remove caches and build products, keep .venv
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
 
 # pip is looked for, not python: a venv whose creation broke off has a python but no pip.
 $(BIN)/pip:
