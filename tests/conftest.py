@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -42,6 +43,40 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # No deadline, because the first call of a compiled function takes seconds; the same examples in every run.
 settings.register_profile("lamina", deadline=None, derandomize=True, database=None)
 settings.load_profile("lamina")
+
+
+#: The order of the first files: the sampler takes a minute to compile, and the others need not wait for it, nor compile
+#: it once more. A worker takes the first and the third of them, the other the second and the fourth, and so on.
+FIRST = (
+    "test_fitting.py",
+    "engine/test_filter.py",
+    "methods/mcmc/test_sweep.py",
+    "test_likelihood.py",
+    "engine",
+    "gaps",
+    "dense",
+    "tables",
+    "dates",
+    "test_record.py",
+    "test_kernels.py",
+    "test_rooms.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Leave kernels that are compiled apart, for which the laws of the engine hold as well, to ``make test-all``."""
+    from problems import COMPILED_APART
+
+    apart = re.compile(rf"\[({'|'.join(map(re.escape, COMPILED_APART))})[-\]]")
+    for item in items:
+        if item.path.parent.name in ("engine", "markov", "tests") and apart.search(item.name):
+            item.add_marker(pytest.mark.slow)
+
+    def place(item):
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        return next((k for k, first in enumerate(FIRST) if path.startswith(first)), len(FIRST))
+
+    items.sort(key=place)
 
 
 @pytest.fixture

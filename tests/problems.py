@@ -32,6 +32,8 @@ PRIORS: dict[str, Kernel] = {
     "flat level+flat rate": Constant() + Linear(),
 }
 SMOOTH = {name: kernel for name, kernel in KERNELS.items() if "matern12" not in name}
+#: Those whose compilation is left to ``make test-all``: the others have one, two and three columns, alone and in a sum.
+COMPILED_APART = ("matern12", "matern52", "matern12+matern32+matern52+level", "level+rate", "flat level+flat rate")
 
 
 class Problem(NamedTuple):

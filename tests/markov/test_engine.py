@@ -10,6 +10,8 @@ from lamina import dense, markov
 from lamina.errors import KernelError
 
 TOLERANCE = 1e-8
+pytestmark = pytest.mark.slow
+
 ALL = KERNELS | PRIORS
 each_kernel = pytest.mark.parametrize("kernel", ALL.values(), ids=ALL.keys())
 few = settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])

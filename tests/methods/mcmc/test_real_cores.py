@@ -15,6 +15,8 @@ from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.support.convergence import mean_standard_error
 
+pytestmark = pytest.mark.slow
+
 LENGTH, SD, ALPHA, T_SD, Y_SD = 1.5, 1.0, 2.5, 0.5, 0.4
 KNOWN = {"length": LENGTH, "sd": SD, "alpha": ALPHA}
 T, Y = np.array([0.2, 1.4, 2.3, 3.9]), np.array([0.3, 1.0, -0.4, 0.2])

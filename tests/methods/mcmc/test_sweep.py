@@ -144,6 +144,14 @@ WITH_DATA = {
     ),
 }
 CASES |= WITH_DATA
+#: Held against the reference by ``make test``; the others, and other compiled code for a trend, by ``make test-all``.
+QUICK = (
+    "gamma, alpha learnt",
+    "two sequences",
+    "memory learnt",
+    "all learnt",
+    "exact rows and rows alone, informative y",
+)
 
 
 def log_likelihoods(problem, tau, phi):
@@ -247,7 +255,9 @@ def quantities(problem, tau, phi):
     return np.hstack([values, values[:, i] * values[:, j], earlier])
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in CASES]
+)
 def test_draws_follow_the_posterior(name):
     """Means, second moments and probabilities of order, within Monte-Carlo error."""
     problem = CASES[name]
@@ -269,6 +279,7 @@ def test_draws_follow_the_posterior(name):
     assert np.abs(z).max() < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gamma, alpha learnt", "memory learnt", "all learnt"])
 def test_gaps_that_move_a_few_at_a_time_follow_the_posterior(name, monkeypatch):
     """As in long records, where some rows stay when alpha or memory moves together with the gaps."""
