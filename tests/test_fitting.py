@@ -236,7 +236,7 @@ def test_an_interrupt_of_npv_keeps_where_the_climbs_are(monkeypatch):
     assert np.isfinite(found.curve(AT)).all(axis=None)
 
 
-@pytest.mark.parametrize("method", ["gp", "nigp", "npv", "mcmc"])
+@pytest.mark.parametrize("method", ["gp", "nigp", "npv", pytest.param("mcmc", marks=pytest.mark.slow)])
 def test_both_engines_find_the_same(method):
     """The paper's dense algorithms and the O(N) ones: the same answer, for the samplers within their error."""
     limits = {"chains": 2, "warmup": 300, "max_sweeps": 1500} if method == "mcmc" else {}

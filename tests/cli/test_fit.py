@@ -245,6 +245,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_a_trend_of_known_rate_with_events_and_an_ensemble(tmp_path):
     table, out = write_table(tmp_path), tmp_path / "out"
     asked = ["--exceeds", "-0.5", "--exceeds", "9", "--rate-exceeds", "0.0005", "--extremes", "--ensemble", "25"]
@@ -311,6 +312,7 @@ def test_another_run_is_not_overwritten_without_force(tmp_path):
     assert lamina("fit", table, "--out", out, "--method", "gp", "--seed", "1", "--force", "--quiet").exit_code == 0
 
 
+@pytest.mark.slow
 def test_tables_of_the_run_before_do_not_stay(tmp_path):
     table, out = write_table(tmp_path), tmp_path / "out"
     common = ("fit", table, "--out", out, "--method", "gp", "--quiet")
@@ -531,6 +533,7 @@ def test_ages_that_do_not_fit_the_table_are_refused(options, ages, said, tmp_pat
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 def test_a_covariance_of_the_ages_in_the_order_of_the_table(tmp_path):
     """Exact but for the last row of the table, whichever place that has in the record."""
     rows = TABLE.strip().splitlines()

@@ -39,7 +39,8 @@ def blocks(page, language):
 def examples():
     for page in PAGES:
         for number, code in enumerate(blocks(page, "python")):
-            yield pytest.param(code, id=f"{page.name}-{number}")
+            marks = [pytest.mark.slow] if "offsets=" in code else []  # compiled apart
+            yield pytest.param(code, id=f"{page.name}-{number}", marks=marks)
 
 
 def lines(page):

@@ -15,6 +15,9 @@ from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
 
+#: Sums of kernels are compiled apart.
+pytestmark = pytest.mark.slow
+
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
 QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
 SLOW_AND_FAST = lamina.Matern52(4.0, 0.8) + lamina.Matern32(0.7, 0.3)

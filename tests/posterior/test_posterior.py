@@ -147,6 +147,7 @@ def test_joint_draws_have_the_covariance_of_the_exact_gaussian_process():
     assert np.abs((np.cov(drawn.T) - covariance) / scale).max() < 5.0 * np.sqrt(2.0 / 20000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["increasing", "decreasing"])
 def test_drawn_rates_are_derivatives_of_the_drawn_curves(order):
     sign = 1.0 if order == "increasing" else -1.0

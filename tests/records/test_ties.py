@@ -145,6 +145,7 @@ def test_methods_say_what_they_cannot_do(method):
         lamina.fit(record(limit=["above", None, None, None]), method)
 
 
+@pytest.mark.slow
 def test_residuals_are_those_of_curve_and_offset_together():
     """Two cores half a unit apart: with their offsets, values are foretold as they should be."""
     rng = np.random.default_rng(0)
