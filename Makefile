@@ -12,10 +12,10 @@ demo: $(STAMP)  ## fit the embedded record and write a report
 	$(BIN)/lamina demo
 
 test: $(STAMP)  ## run the tests, but for the long ones: some minutes
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow'
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 test-all: test  ## run all tests: first those of `make test`, then the long ones
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow
 
 lint: $(STAMP)  ## check style, format and types
 	$(BIN)/ruff check .
