@@ -100,10 +100,7 @@ def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, n
     found |= {f"f({at:g})": curve[:, k] for k, at in enumerate(AT)}
     target, d_tau, d_phi = make_target(problem), np.empty(N), np.empty(draws.phi.shape[1])
     found["log-posterior"] = np.array(
-        [
-            log_density(problem.blocks, problem.dims, problem.columns, target, tau, phi, d_tau, d_phi)
-            for tau, phi in zip(draws.tau, draws.phi, strict=True)
-        ]
+        [log_density(target, tau, phi, d_tau, d_phi) for tau, phi in zip(draws.tau, draws.phi, strict=True)]
     )
     return found
 

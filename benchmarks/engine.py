@@ -26,13 +26,16 @@ for _library in ("OPENBLAS", "MKL", "OMP"):  # read when NumPy is imported: one 
 
 import numpy as np  # noqa: E402
 import unrolled  # noqa: E402
+from numba import njit  # noqa: E402
 from report import fill_section, machine  # noqa: E402
 
 import lamina  # noqa: E402
 from lamina import markov  # noqa: E402
-from lamina.engine.backward import backward  # noqa: E402
-from lamina.engine.local import input_log_ratios  # noqa: E402
-from lamina.engine.statespace import dimensions  # noqa: E402
+from lamina.engine.backward import Information  # noqa: E402
+from lamina.engine.filter import State, begin, copy_state  # noqa: E402
+from lamina.engine.local import backward_step, log_input, new_line, predict_to  # noqa: E402
+from lamina.engine.stack import COMPILED, zeros  # noqa: E402
+from lamina.engine.statespace import make_process  # noqa: E402
 
 KERNEL = lamina.Matern32(length=2.0, sd=1.0)
 PACKAGES = ("lamina", "numpy", "numba", "scipy", "jax", "tinygp")
@@ -249,30 +252,54 @@ def by_hand_section() -> Table:
 # --- one input moves ---------------------------------------------------------------------------------------------
 
 
+@njit(**COMPILED)
+def look_back(process, line):
+    """The backward pass of a sweep."""
+    later = Information(zeros(process.dims, process.dims), zeros(process.dims, (0,)))
+    for p in range(len(line.time) - 1, -1, -1):
+        backward_step(process, line, p, later)
+
+
+@njit(**COMPILED)
+def input_log_ratios(process, line, proposal, ratios):
+    """The exact log-ratio for one proposal of every row, each on its own, with the functions of the sampler."""
+    dims, N = process.dims, len(line.time)
+    past, here = State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims))
+    trial, ahead = State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims))
+    begin(process, past.P)
+    for p in range(N):
+        before, after = line.time[max(p - 1, 0)], line.time[min(p + 1, N - 1)]
+        if p == 0:
+            copy_state(process, past, trial)
+            copy_state(process, past, here)
+        else:
+            predict_to(process, past, proposal[p] - before, trial)
+            predict_to(process, past, line.time[p] - before, here)
+        z = line.z[p, 0]
+        new_own, new_future = log_input(process, line, p, after - proposal[p], z, trial, ahead)
+        own, future = log_input(process, line, p, after - line.time[p], z, here, ahead)
+        ratios[p] = new_own - own + new_future - future
+        copy_state(process, here, past)
+
+
 class Sweep:
-    """The exact log-ratio for one proposal of every row, each on its own: what a Metropolis sweep evaluates."""
+    """One proposal for every row: what a Metropolis sweep evaluates."""
 
     def __init__(self, d: Data) -> None:
         rng = np.random.default_rng(1)
         left = np.concatenate([d.tau[:1] - 0.1, d.tau[:-1]])
         right = np.concatenate([d.tau[1:], d.tau[-1:] + 0.1])
-        self.data, self.y_var = d, d.y_sd**2
-        self.proposal = rng.uniform(left, right)
-        self.blocks = KERNEL.blocks()
-        self.dims = dimensions(self.blocks)
-        N, n = len(d.tau), len(self.dims)
-        self.LDs, self.hs, self.reference = np.empty((N, n, n)), np.empty((N, n, 1)), np.zeros(1)
-
-    def backward(self) -> None:
-        d, both, to = self.data, (*self.dims, 0), (self.reference, self.LDs, self.hs)
-        backward(self.blocks, self.dims, (0,), both, d.tau, d.y[:, None], self.y_var, *to)
+        self.proposal, self.ratios = rng.uniform(left, right), np.empty(len(d.tau))
+        self.process = make_process(KERNEL.blocks())
+        self.line = new_line(len(d.tau), len(self.process.dims))
+        self.line.time[:], self.line.z[:, 0], self.line.y_var[:] = d.tau, d.y, d.y_sd**2
 
     def forward(self) -> np.ndarray:
-        d = self.data
-        return input_log_ratios(self.blocks, self.dims, d.tau, d.y, self.y_var, 0.0, self.proposal, self.LDs, self.hs)
+        input_log_ratios(self.process, self.line, self.proposal, self.ratios)
+        return self.ratios
 
     def whole(self) -> np.ndarray:
-        self.backward()
+        look_back(self.process, self.line)
         return self.forward()
 
 

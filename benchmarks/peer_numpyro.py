@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lamina.methods.coordinates import lay, make_plan, unlay
+from lamina.methods.coordinates import make_plan, to_coordinates, to_inputs
 from lamina.methods.starts import starting_inputs
 from lamina.methods.target import log_density, make_target
 from lamina.model.problem import Problem
@@ -67,12 +67,10 @@ def check_potential(problem: Problem, potential) -> None:
     differences = []
     for _ in range(5):
         tau = starting_inputs(problem, rng, jitter=0.3)
-        x = unlay(plan, tau)
+        x = to_coordinates(plan, tau)
         phi = problem.start + np.where(problem.free, 0.3 * rng.standard_normal(len(problem.start)), 0.0)
-        jacobian = lay(plan, x, tau)
-        ours = jacobian + log_density(
-            problem.blocks, problem.dims, problem.columns, target, tau, phi, np.empty(len(tau)), np.empty(len(phi))
-        )
+        jacobian = to_inputs(plan, x, tau)
+        ours = jacobian + log_density(target, tau, phi, np.empty(len(tau)), np.empty(len(phi)))
         differences.append(ours + float(potential(np.concatenate([x, phi[problem.free]]))))
     if np.ptp(differences) > 1e-6 * max(1.0, np.abs(differences).max()):
         raise SystemExit(f"NumPyro's density is not lamina's: differences {differences}")
@@ -112,7 +110,7 @@ def _note_compilation(event: str, seconds: float, **_: Any) -> None:
 def starting_points(problem: Problem, chains: int, seed: int) -> np.ndarray:
     """Where the chains of a peer begin, in nuts' coordinates: (chains, n + number of unknown parameters)."""
     plan, rng = make_plan(problem), np.random.default_rng(seed)
-    inputs = [unlay(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
+    inputs = [to_coordinates(plan, starting_inputs(problem, rng, 0.3)) for _ in range(chains)]
     return np.array([np.concatenate([x, problem.start[problem.free]]) for x in inputs])
 
 

@@ -6,7 +6,7 @@ from problems import KERNELS, PRIORS, problem
 
 from lamina import dense, markov
 from lamina.engine.curvature import along
-from lamina.engine.statespace import dimensions
+from lamina.engine.statespace import make_process
 
 ALL = KERNELS | PRIORS
 TESTED = ["matern32", "matern12+matern52+rate"]
@@ -25,8 +25,7 @@ def directions(n, rng):
 
 
 def derivatives(kernel, p, tilt, direction):
-    blocks = kernel.blocks()
-    return along(blocks, dimensions(blocks), p.tau, p.y, p.y_sd**2, tilt, direction)
+    return along(make_process(kernel.blocks()), p.tau, p.y, p.y_sd**2, tilt, direction)
 
 
 @each_stationary

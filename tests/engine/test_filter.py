@@ -8,8 +8,8 @@ from oracles import Oracle
 from problems import KERNELS, PRIORS, Problem, problem
 
 from lamina import dense, markov
-from lamina.engine.filter import log_likelihood_terms
-from lamina.engine.statespace import dimensions
+from lamina.engine.filter import Series, log_likelihood_terms
+from lamina.engine.statespace import make_process
 from lamina.kernels import Constant, Linear, Matern32, Sum
 from lamina.model.trend import design
 
@@ -46,9 +46,8 @@ def shifted(kernel, time):
 @each_kernel
 def test_log_determinant_and_products_equal_the_dense_engine(kernel):
     d = design(kernel, *P15)
-    blocks = kernel.blocks()
-    columns = (0,) * d.Z.shape[1]
-    log_det, E = log_likelihood_terms(blocks, dimensions(blocks), columns, P15.tau, d.Z, P15.y_sd**2)
+    process = make_process(kernel.blocks(), d.Z.shape[1])
+    log_det, E = log_likelihood_terms(process, Series(P15.tau, d.Z, P15.y_sd**2))
     solved = dense.solve(kernel, *P15)
     assert log_det == pytest.approx(2.0 * np.log(np.diag(solved.L)).sum())
     expected = d.Z.T @ solved.A

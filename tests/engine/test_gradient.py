@@ -7,7 +7,7 @@ from problems import KERNELS, PRIORS, problem
 
 from lamina import markov
 from lamina.engine.gradient import new_store, value_and_gradient
-from lamina.engine.statespace import dimensions
+from lamina.engine.statespace import make_process
 
 ALL = KERNELS | PRIORS
 STATIONARY = {name: kernel for name, kernel in KERNELS.items() if not kernel.trend}
@@ -37,10 +37,9 @@ def test_the_gradient_is_the_slope_of_the_value(kernel):
 
 def everything(kernel, p):
     """value, d_tau, d_var, d_y and d_blocks of a kernel without trend."""
-    blocks = kernel.blocks()
-    dims = dimensions(blocks)
-    store, out = new_store(len(p.tau), len(dims), 1)
-    value, d_blocks = value_and_gradient(blocks, dims, p.tau, p.y, p.y_sd**2, store, out)
+    process = make_process(kernel.blocks())
+    store, out = new_store(len(p.tau), len(process.dims), 1)
+    value, d_blocks = value_and_gradient(process, p.tau, p.y, p.y_sd**2, store, out)
     return value, *out.T, d_blocks
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special
 
 from lamina.errors import MethodError, OrderError
-from lamina.gaps import PRIORS, _digamma, from_gaps, gradient_to_gaps, log_jacobian, log_prior, to_gaps
+from lamina.gaps import PRIORS, from_gaps, gradient_to_gaps, log_jacobian, log_prior, to_gaps
+from lamina.gaps.prior import digamma
 
 starts = st.floats(-1e9, 1e9)
 log_gaps = st.lists(st.floats(-8.0, 4.0), min_size=0, max_size=12).map(lambda x: np.array(x, dtype=float))
@@ -89,7 +90,7 @@ def test_inputs_out_of_order_are_refused(tau):
 
 def test_digamma():
     x = np.concatenate([np.linspace(1.0, 30.0, 200), 10.0 ** np.arange(2, 9)])
-    np.testing.assert_allclose([_digamma(z) for z in x], special.digamma(x), rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose([digamma(z) for z in x], special.digamma(x), rtol=1e-14, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", PRIORS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lamina import Matern32, Record
-from lamina.methods.coordinates import ABOVE, BELOW, BETWEEN, OPEN, lay, make_plan, pull, unlay
+from lamina.methods.coordinates import ABOVE, BELOW, BETWEEN, OPEN, make_plan, pull_gradient, to_coordinates, to_inputs
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 
@@ -63,7 +63,7 @@ def test_the_plan_has_the_runs_of_the_record(case):
 def test_round_trip_from_inputs(case):
     problem, plan, tau, _ = case
     back = problem.rows.t.copy()
-    lay(plan, unlay(plan, tau), back)
+    to_inputs(plan, to_coordinates(plan, tau), back)
     np.testing.assert_allclose(back, tau, rtol=0, atol=1e-12)
 
 
@@ -72,13 +72,13 @@ def test_any_real_numbers_give_ordered_inputs_and_come_back(case, rng):
     for _ in range(20):
         x = 1.5 * rng.standard_normal(len(plan.rows))
         tau = problem.rows.t.copy()
-        lay(plan, x, tau)
+        to_inputs(plan, x, tau)
         np.testing.assert_array_equal(tau[problem.record.exact], problem.rows.t[problem.record.exact])
         for _, rows in problem.record.sequences:
             within = np.diff(tau[rows]) > 0
             both_exact = problem.record.exact[rows][1:] & problem.record.exact[rows][:-1]
             assert (within | both_exact).all()
-        np.testing.assert_allclose(unlay(plan, tau), x, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(to_coordinates(plan, tau), x, rtol=0, atol=1e-8)
 
 
 def differences(function, x, step=1e-6):
@@ -94,13 +94,13 @@ def differences(function, x, step=1e-6):
 def laid(problem, plan, x):
     """Inputs (N,), and the log-Jacobian."""
     tau = problem.rows.t.copy()
-    log_jacobian = lay(plan, x, tau)
+    log_jacobian = to_inputs(plan, x, tau)
     return tau, log_jacobian
 
 
 def test_log_jacobian_is_that_of_the_numeric_determinant(case):
     problem, plan, tau, _ = case
-    x = unlay(plan, tau)
+    x = to_coordinates(plan, tau)
     jacobian = differences(lambda x: laid(problem, plan, x)[0][plan.rows], x)
     _, expected = np.linalg.slogdet(jacobian)
     assert laid(problem, plan, x)[1] == pytest.approx(expected, abs=1e-7)
@@ -116,9 +116,9 @@ def test_pull_carries_gradients_back(case, with_jacobian, rng):
         inputs, log_jacobian = laid(problem, plan, x)
         return np.array([weight @ inputs + with_jacobian * log_jacobian])
 
-    x = unlay(plan, tau)
+    x = to_coordinates(plan, tau)
     found = np.empty(len(x))
-    pull(plan, x, weight, with_jacobian, found)
+    pull_gradient(plan, x, weight, with_jacobian, found)
     np.testing.assert_allclose(found, differences(value, x)[0], rtol=1e-6, atol=1e-7)
 
 

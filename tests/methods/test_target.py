@@ -61,7 +61,7 @@ def ours(problem, tau, phi):
     """The compiled value and gradients at inputs tau, in internal time, and parameters phi."""
     d_tau, d_phi = np.full(len(tau), np.nan), np.full(len(phi), np.nan)
     target = make_target(problem)
-    value = log_density(problem.blocks, problem.dims, problem.columns, target, tau, phi, d_tau, d_phi)
+    value = log_density(target, tau, phi, d_tau, d_phi)
     return value, d_tau, d_phi
 
 

@@ -8,7 +8,7 @@ which costs O(N³). With Z = [y, X] (``lamina.model.trend``), A = K^-1 Z and E =
 trend coefficients integrated out is -½ (N log 2 pi + log|K|) + v(E), and W = dv/dE. Without trend,
 v = -½ y' K^-1 y.
 
-Rows may come in any order, except where log-gaps are asked for. Rows at the same time count as being in row
+Rows may come in any order, except for derivatives in log-gaps. Rows at the same time count as being in row
 order, the later row after the earlier one, so that all derivatives are those of a gap that opens.
 """
 
@@ -98,7 +98,7 @@ def _order_sign(tau: Array) -> Array:
 
 
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
-    """log p(y | tau, theta) = -½ (N log 2 pi + log|K|) + v(E), trend coefficients integrated out. O(N³).
+    """log p(y | tau, theta), trend coefficients integrated out, Eq. (38). O(N³).
 
     tau, y and y_sd have shape (N,). Raises KernelError where K is not positive definite in double precision.
     """
@@ -111,10 +111,9 @@ def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tup
 
 
 def value_and_gradients(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array, Array]:
-    """The log-likelihood with its gradient in tau, shape (N,), in theta, shape (p,), and in y_sd², shape (N,).
+    """The log-likelihood with its gradient in tau (N,), in theta (p,), and in y_sd² (N,), Eq. (43).
 
-    dL/dK = -½ K^-1 - A W A', which is ½ T = ½ (γγ' - K^-1) without trend, and dL/dZ = 2 A W. After the
-    factorisation, the gradient in tau takes O(N²), and the gradient in theta O(N²) a parameter.
+    After the factorisation, the gradient in tau takes O(N²), and the gradient in theta O(N²) a parameter.
     """
     s = solve(kernel, tau, y, y_sd)
     AW = s.A @ s.integrated.weight
@@ -126,11 +125,7 @@ def value_and_gradients(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tu
 
 
 def gap_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
-    """Gradient of the log-likelihood in the log-gaps, shape (N-1,); tau must not decrease.
-
-    Chain rule (the paper's section 3.1): dL/dl_j = gap_j * sum over i > j of dL/dtau_i, which is one reverse
-    cumulative sum.
-    """
+    """Gradient of the log-likelihood in the log-gaps, shape (N-1,), Eq. (3); tau must not decrease."""
     _, log_gap = to_gaps(tau)
     _, d_tau, _ = value_and_gradient(kernel, tau, y, y_sd)
     _, d_log_gap = gradient_to_gaps(d_tau, log_gap)
@@ -301,12 +296,9 @@ def predict_pointwise(
 
 
 def _condition(s: Solved, cross: Array, prior: Array, offset: Array, columns: Array) -> tuple[Array, Array]:
-    """Mean and covariance of g given y, where g = offset + columns beta + zero-mean part.
+    """Mean and covariance of g given y, where g = offset + columns beta + zero-mean part, Eq. (40).
 
-    With C = cov(y, g), shape (N, M), X the trend columns of the rows, and D = columns - C' K^-1 X:
-
-        mean = offset + columns beta + C' K^-1 (y - X beta)
-        covariance = prior - C' K^-1 C + D G^-1 D'
+    cross = C = cov(y, g), shape (N, M). With the trend columns X of the rows, D = columns - C' K^-1 X.
     """
     beta = s.integrated.coefficients
     whitened = scipy.linalg.solve_triangular(s.L, cross, lower=True, check_finite=False)

@@ -40,14 +40,10 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class MovingInverse:
-    """K^-1 and the log-likelihood of zero-mean y, kept while inputs move one at a time (the paper's MCMC).
+    """K^-1 and the log-likelihood of zero-mean y, kept while inputs move one at a time (the paper's MCMC), Eq. (46).
 
-    When input i moves, only row and column i of K change. Taking the row out and putting it back elsewhere
-    are two rank-one changes of K^-1. With p column i of K^-1, c the covariances of row i with the others, Q =
-    K^-1 - p p' / p_i (the inverse without row i), u = Q c, var = K_ii - c' u, w = e_i - u, error = w' y:
-
-        log p(y) = log p(y without row i) + log N(error; 0, var),
-        K^-1 with the row elsewhere = Q + w w' / var, with u and var of the new place.
+    When input i moves, only row and column i of K change. Taking the row out and putting it back elsewhere are two
+    rank-one changes of K^-1.
 
     O(N²) a proposal, O(N²) an acceptance, and one factorisation in ``REFRESH`` accepted moves to stop drift.
     Trend terms are not looked at: pass y less the trend, and where that changes with the input, y at the new place.

@@ -1,56 +1,71 @@
-"""What the measurements from row i on say about the state at row i.
+"""The information of row i and all later rows about the state at row i, Eq. (22):
 
     b_i(x) = p(y_i, ..., y_N | x_i = x) = exp(-½ x' Lam x + eta' x + constant)
 
-comes from one pass from the end. With it, the likelihood as a function of one input or of one gap costs O(1)
+One pass from the end computes it. Given b, the likelihood as a function of one input or of one gap costs O(1)
 (``local``), and so do its curvature (``curvature``), smoothing and joint draws (``smoothing``).
 
-Lam is kept as a root G with Lam = G G', and eta as h with eta = G h, because joining b with a predicted state N(m, P)
-is then d scalar steps in which every term is positive: see ``join``. Lam may be singular: one measurement says nothing
-of the slope.
+Lam is kept as a root G with Lam = G G', and eta as h with eta = G h (zeta in the equations). Joining b with a predicted
+state N(m, P) is then d scalar steps in which every term is positive: see ``join``. Lam may be singular: one measurement
+contains no information about the slope.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from .stack import COMPILED, INLINE, congruence_transposed, copy, multiply, solve, zeros
-from .statespace import fill, mix
+from .statespace import Transition, transition
+
+
+class Information(NamedTuple):
+    """b as a function of the state, up to its constant."""
+
+    Lam: Any  #: (d, d)
+    eta: Any  #: (d, C)
+
+
+class Backstep(NamedTuple):
+    """Scratch of ``step_back``, which leaves (I + Lam Q)^-1 [Lam, eta] in B."""
+
+    step: Transition
+    M: Any  #: (d, d)
+    B: Any  #: (d, d + C)
 
 
 @njit(**INLINE)
-def observe(z, y_var, Lam, eta, columns):
-    """b <- b times p(z | x_0): adds 1 / y_var to Lam and z / y_var to eta."""
-    Lam[0, 0] += 1.0 / y_var
-    for c in range(len(columns)):
-        eta[0, c] += z[c] / y_var
+def observe(process, z, y_var, later):
+    """b <- b times p(z | x_0), Eq. (23)."""
+    later.Lam[0, 0] += 1.0 / y_var
+    for c in range(len(process.columns)):
+        later.eta[0, c] += z[c] / y_var
 
 
 @njit(**INLINE)
-def step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both):
-    """b(x) <- integral of N(x_next; A x, Q) b(x_next): Lam <- A' (I + Lam Q)^-1 Lam A, eta <- A' (I + Lam Q)^-1 eta.
-
-    ``both`` is a tuple of length d + C, the width of the right-hand side. Returns log|I + Lam Q|.
-    """
+def step_back(process, dt, later, scratch):
+    """b(x) <- integral of N(x_next; A x, Q) b(x_next) over a step dt, Eq. (24). Returns log|I + Lam Q|."""
+    dims, columns = process.dims, process.columns
     d, C = len(dims), len(columns)
-    fill(blocks, dt, A, Q, 0)
-    mix(blocks, A, Q, dims)
-    multiply(Lam, Q, M, dims, dims, dims)
+    A, M, B = scratch.step.A, scratch.M, scratch.B
+    Lam, eta = later.Lam, later.eta
+    transition(process, dt, scratch.step)
+    multiply(Lam, scratch.step.Q, M, dims, dims, dims)
     for i in range(d):
         M[i, i] += 1.0
         for j in range(d):
             B[i, j] = Lam[i, j]
         for c in range(C):
             B[i, d + c] = eta[i, c]
-    log_det = solve(M, B, dims, both)
+    log_det = solve(M, B, dims, dims + columns)
     for i in range(d):  # the solution is symmetric but for rounding
         for j in range(i + 1):
             Lam[i, j] = 0.5 * (B[i, j] + B[j, i])
             Lam[j, i] = Lam[i, j]
-    congruence_transposed(Lam, A, work, Lam, dims)
+    congruence_transposed(Lam, A, scratch.step.work, Lam, dims)
     for c in range(C):
         for i in range(d):
             s = 0.0
@@ -61,22 +76,23 @@ def step_back(blocks, dt, Lam, eta, A, Q, M, B, work, dims, columns, both):
 
 
 @njit(**INLINE)
-def factorise(Lam, eta, G, h, dims, columns):
-    """Lam = G G' and eta = G h, the best-known state first: otherwise a pivot that is all rounding spoils the rest.
+def factorise(process, later, G, h):
+    """Lam = G G' and eta = G h, the best-known state first: otherwise a pivot of pure rounding error spoils the rest.
 
-    Rounding can leave nothing, or less, of a pivot where Lam should be singular. It is then raised to the size of the
-    rounding, so that eta is still G h, and takes no part in the others.
+    Where Lam is singular in exact arithmetic, rounding may leave a pivot of zero or below. It is then raised to the
+    size of the rounding error, so that eta is still G h, and is left out of the other pivots.
     """
+    dims, columns = process.dims, process.columns
     d, C = len(dims), len(columns)
     S, rest = zeros(dims, dims), zeros(dims, columns)
-    copy(Lam, S, dims, dims)
-    copy(eta, rest, dims, columns)
+    copy(later.Lam, S, dims, dims)
+    copy(later.eta, rest, dims, columns)
     for k in range(d):
         p = 0
         for i in range(1, d):
             if S[i, i] > S[p, p]:
                 p = i
-        rounding = 1e-16 * Lam[p, p]
+        rounding = 1e-16 * later.Lam[p, p]
         sound = S[p, p] > 8.0 * rounding
         root = math.sqrt(max(S[p, p], rounding, 0.0))
         inverse = 1.0 / root if root > 0.0 else 0.0
@@ -97,31 +113,31 @@ def factorise(Lam, eta, G, h, dims, columns):
 
 
 @njit(**INLINE)
-def expand(G, h, Lam, B, dims, columns):
-    """Undo ``factorise``: Lam, and [Lam, eta] into B (d, d + C + 1), for h with C + 1 columns."""
-    d = len(dims)
+def expand(process, G, h, later):
+    """Undo ``factorise``: Lam = G G' and eta = G h."""
+    d = len(process.dims)
     for a in range(d):
-        for c in range(len(columns) + 1):
-            B[a, d + c] = 0.0
+        for c in range(len(process.columns)):
+            later.eta[a, c] = 0.0
             for k in range(d):
-                B[a, d + c] += G[a, k] * h[k, c]
+                later.eta[a, c] += G[a, k] * h[k, c]
         for b in range(a + 1):
             s = 0.0
             for k in range(d):
                 s += G[a, k] * G[b, k]
-            Lam[a, b] = Lam[b, a] = s
-            B[a, b] = B[b, a] = s
+            later.Lam[a, b] = later.Lam[b, a] = s
 
 
 @njit(**INLINE)
-def join(m, P, G, h, dims):
+def join(process, state, G, h):
     """log of the integral of N(x; m, P) b(x), up to b's constant: O(d³), without inverse or square root.
 
-    Each column g of G is one scalar factor exp(-½ u² + h u) of u = g'x ~ N(mu, s), whose integral is
-    (1 + s)^-½ exp((h mu - ½ mu² + ½ h² s) / (1 + s)). m (d, 1) and P are left conditioned on b.
+    Each column g of G is one scalar factor of b, with the integral of Eq. (25). The state, whose m is (d, 1), is left
+    conditioned on b, Eq. (26).
     """
-    d = len(dims)
-    Pg = zeros(dims, (0,))
+    d = len(process.dims)
+    m, P = state.m, state.P
+    Pg = zeros(process.dims, (0,))
     value, product = 0.0, 1.0
     for k in range(d):
         hk, mu, s = h[k, 0], 0.0, 0.0
@@ -144,14 +160,17 @@ def join(m, P, G, h, dims):
 
 
 @njit(**INLINE)
-def _integrate_constant(before, A, Q, B, eta, reference, quadratic, dims, columns):
+def _integrate_constant(process, before, later, scratch, reference, quadratic):
     """What ``step_back`` does to the constant of b, and to eta where the reference r of a column is not 0.
 
-    With R = (I + Lam Q)^-1 Lam and s = (I + Lam Q)^-1 eta, which the step left in B, and delta = A r h - r h:
+    ``before`` (d, C) is eta before the step. With R = (I + Lam Q)^-1 Lam and s = (I + Lam Q)^-1 eta, which the step
+    left in B, and delta = A r h - r h:
 
         quadratic -= eta' Q s + delta' s + s' delta - delta' R delta,   eta <- A' (s - R delta)
     """
+    dims, columns = process.dims, process.columns
     d, C = len(dims), len(columns)
+    A, Q, B = scratch.step.A, scratch.step.Q, scratch.B
     delta, R_delta, Qs = zeros(dims, columns), zeros(dims, columns), zeros(dims, columns)
     for a in range(d):
         for c in range(C):
@@ -169,42 +188,38 @@ def _integrate_constant(before, A, Q, B, eta, reference, quadratic, dims, column
     for a in range(d):
         for c in range(C):
             for k in range(d):
-                eta[a, c] -= A[k, a] * R_delta[k, c]
+                later.eta[a, c] -= A[k, a] * R_delta[k, c]
 
 
 @njit(**COMPILED)
-def backward(blocks, dims, columns, both, tau, Z, y_var, reference, Gs, hs):
+def backward(process, series, reference, Gs, hs):
     """b_i for every row, from the end: Gs (N, d, d) and hs (N, d, C) are written.
 
     The b of column c is a function of x - reference_c h: a reference equal to constant data keeps the digits of what
     the data add to it. Returns the constant of each b_i, shape (N, C, C + 1): quadratic in the columns, so that the
     data Z w have the constant -½ w' constants[i, :, :C] w + constants[i, 0, C].
     """
-    N, C = len(tau), len(columns)
+    dims, columns, time, y_var = process.dims, process.columns, series.time, series.y_var
+    N, C = len(time), len(columns)
     constants = np.zeros((N, C, C + 1))
-    Lam, eta, before = zeros(dims, dims), zeros(dims, columns), zeros(dims, columns)
-    A, Q, M, B, work = (
-        zeros(dims, dims),
-        zeros(dims, dims),
-        zeros(dims, dims),
-        zeros(dims, both),
-        zeros(dims, dims),
-    )
+    later, before = Information(zeros(dims, dims), zeros(dims, columns)), zeros(dims, columns)
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    scratch = Backstep(step, zeros(dims, dims), zeros(dims, dims + columns))
     z, quadratic, log_part = zeros(columns, (0,)), zeros(columns, columns), 0.0
     for i in range(N - 1, -1, -1):
         if i < N - 1:
-            copy(eta, before, dims, columns)
-            log_part -= 0.5 * step_back(blocks, tau[i + 1] - tau[i], Lam, eta, A, Q, M, B, work, dims, columns, both)
-            _integrate_constant(before, A, Q, B, eta, reference, quadratic, dims, columns)
+            copy(later.eta, before, dims, columns)
+            log_part -= 0.5 * step_back(process, time[i + 1] - time[i], later, scratch)
+            _integrate_constant(process, before, later, scratch, reference, quadratic)
         for c in range(C):
-            z[c, 0] = Z[i, c] - reference[c]
-        observe(z[:, 0], y_var[i], Lam, eta, columns)
+            z[c, 0] = series.Z[i, c] - reference[c]
+        observe(process, z[:, 0], y_var[i], later)
         if y_var[i] < math.inf:
             log_part -= 0.5 * math.log(2.0 * math.pi * y_var[i])
             for c in range(C):
                 for v in range(C):
                     quadratic[c, v] += z[c, 0] * z[v, 0] / y_var[i]
-        factorise(Lam, eta, Gs[i], hs[i], dims, columns)
+        factorise(process, later, Gs[i], hs[i])
         for c in range(C):
             constants[i, c, C] = log_part
             for v in range(C):

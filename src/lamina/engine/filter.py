@@ -1,62 +1,92 @@
 """The filter: log p(y | tau, theta) in O(N).
 
 Several columns are filtered with one gain: the gain does not depend on the data, and trend coefficients need the inner
-products E = Z' K^-1 Z of all columns Z = [y, X]. With the innovations e of the columns, E = sum e e' / S, and
-log|K| = sum log S.
-
-Shapes: tau (N,), Z (N, C), y_var (N,). ``dims`` and ``columns`` are tuples whose lengths are d and C.
+products E = Z' K^-1 Z of all columns Z = [y, X]. The innovations e of the columns give E and log|K|, Eq. (15).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from numba import njit
 
-from .stack import COMPILED, INLINE, congruence, to_array, zeros
-from .statespace import fill, mix, start
+from .stack import COMPILED, INLINE, congruence, copy, to_array, zeros
+from .statespace import Transition, mix, start, transition
+
+
+class Series(NamedTuple):
+    """Data in the order of time."""
+
+    time: Any  #: (N,)
+    Z: Any  #: (N, C) columns of data
+    y_var: Any  #: (N,)
+
+
+class State(NamedTuple):
+    """What is known about the state x at one time, given some of the rows: N(m, P)."""
+
+    m: Any  #: (d, C) one mean for each column of data
+    P: Any  #: (d, d)
 
 
 @njit(**INLINE)
-def stationary(blocks, P, F, noise, rate, dims):
-    """Write P_inf, F, the diffusion and the rate functional, in the basis of the total curve."""
+def copy_state(process, source, target):
+    """target = source."""
+    copy(source.m, target.m, process.dims, process.columns)
+    copy(source.P, target.P, process.dims, process.dims)
+
+
+@njit(**INLINE)
+def stationary(process, P, F, noise, rate):
+    """Write P_inf, F, the diffusion and the rate functional, in the basis of the total curve, Eq. (11)."""
+    dims = process.dims
     work = zeros(dims, dims)
-    start(blocks, P, F, noise, rate, 0)
-    mix(blocks, F, noise, dims)
-    mix(blocks, work, P, dims)
+    start(process.blocks, P, F, noise, rate, 0)
+    mix(process.blocks, F, noise, dims)
+    mix(process.blocks, work, P, dims)
 
 
 @njit(**INLINE)
-def predict(blocks, dt, m, P, A, Q, work, dims, columns):
-    """m <- A m, P <- A P A' + Q, with A and Q of the step dt, which stay in A and Q."""
-    fill(blocks, dt, A, Q, 0)
-    mix(blocks, A, Q, dims)
-    propagate(m, P, A, Q, work, dims, columns)
+def begin(process, P):
+    """Write P_inf, the covariance of the state before any row."""
+    dims = process.dims
+    stationary(process, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)))
 
 
 @njit(**INLINE)
-def propagate(m, P, A, Q, work, dims, columns):
-    """m <- A m, P <- A P A' + Q."""
-    congruence(P, A, work, P, dims)
+def predict(process, dt, state, step):
+    """m <- A m, P <- A P A' + Q over a step dt, Eq. (12); A and Q stay in ``step``."""
+    transition(process, dt, step)
+    propagate(process, state, step)
+
+
+@njit(**INLINE)
+def propagate(process, state, step):
+    """m <- A m, P <- A P A' + Q, Eq. (12)."""
+    dims, columns, work = process.dims, process.columns, step.work
+    congruence(state.P, step.A, work, state.P, dims)
     for i in range(len(dims)):
         for j in range(len(dims)):
-            P[i, j] += Q[i, j]
+            state.P[i, j] += step.Q[i, j]
     for c in range(len(columns)):
         for i in range(len(dims)):
             s = 0.0
             for k in range(len(dims)):
-                s += A[i, k] * m[k, c]
+                s += step.A[i, k] * state.m[k, c]
             work[i, 0] = s
         for i in range(len(dims)):
-            m[i, c] = work[i, 0]
+            state.m[i, c] = work[i, 0]
 
 
 @njit(**INLINE)
-def update(z, y_var, m, P, e, dims, columns):
-    """Condition on z = x_0 + N(0, y_var), column by column: returns S; the innovations go to e (C, 1).
+def update(process, z, y_var, state, e):
+    """Condition on z = x_0 + N(0, y_var), column by column, Eq. (13): returns S; the innovations go to e (C, 1).
 
-    The row and column of x_0 are scaled by y_var / S instead of being subtracted from, which keeps their digits.
+    The row and column of x_0 are scaled by y_var / S, which keeps their digits; a subtraction would not.
     """
+    dims, columns = process.dims, process.columns
+    m, P = state.m, state.P
     S = P[0, 0] + y_var
     inverse = 1.0 / S
     for c in range(len(columns)):
@@ -76,24 +106,25 @@ def update(z, y_var, m, P, e, dims, columns):
 
 @njit(**INLINE)
 def add_products(products, e, S, columns):
-    """products += e e' / S."""
+    """products += e e' / S, Eq. (15)."""
     for c in range(len(columns)):
         for v in range(len(columns)):
             products[c, v] += e[c, 0] * e[v, 0] / S
 
 
 @njit(**COMPILED)
-def log_likelihood_terms(blocks, dims, columns, tau, Z, y_var):
-    """sum log S and E = sum e e' / S, shape (C, C)."""
-    m, P = zeros(dims, columns), zeros(dims, dims)
-    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
+def log_likelihood_terms(process, series):
+    """log|K| = sum log S and E = sum e e' / S, shape (C, C), Eq. (15)."""
+    dims, columns = process.dims, process.columns
+    state = State(zeros(dims, columns), zeros(dims, dims))
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
     e, products = zeros(columns, (0,)), zeros(columns, columns)
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+    begin(process, state.P)
     log_det = 0.0
-    for i in range(len(tau)):
+    for i in range(len(series.time)):
         if i > 0:
-            predict(blocks, tau[i] - tau[i - 1], m, P, A, Q, work, dims, columns)
-        S = update(Z[i], y_var[i], m, P, e, dims, columns)
+            predict(process, series.time[i] - series.time[i - 1], state, step)
+        S = update(process, series.Z[i], series.y_var[i], state, e)
         log_det += math.log(S)
         add_products(products, e, S, columns)
     return log_det, to_array(products, columns)

@@ -1,16 +1,7 @@
-"""The gradient of the likelihood by running the filter backwards (reverse mode), in O(N).
+"""The gradient of the likelihood by running the filter backwards (reverse mode), in O(N): Eqs. (16) to (21).
 
-With the adjoints m_bar, P_bar of a filtered state, the gain k = P_minus h / S, J = I - k h', the weights W = dL/dE of
-the trend (W = -1/2 without one) and s = -1 / 2S - e' W e / S², the derivative by S where it enters by itself:
-
-    z_bar = 2 W e / S + m_bar' k,   y_var_bar = s + k' P_bar k - (m_bar' k)' e / S
-    m_bar_minus = J' m_bar - h (2 W e / S)'
-    P_bar_minus = J' P_bar J + sym(J' m_bar (e / S) h') + h s h'
-    A_bar = m_bar_minus m' + 2 P_bar_minus A P,   Q_bar = P_bar_minus
-    m_bar <- A' m_bar_minus,   P_bar <- A' P_bar_minus A
-
-since dP = J dP_minus J' and dm = J (dm_minus + dP_minus h e / S). J shrinks what later rows say to what is new in it,
-so nothing large is ever subtracted: its entry 1 - k_0 is y_var / S.
+A bar marks the derivative of the log-likelihood in a quantity. With J = I - k h', what later rows contribute shrinks to
+what is new in it, so nothing large is ever subtracted: the entry 1 - k_0 of J is y_var / S.
 """
 
 from __future__ import annotations
@@ -20,18 +11,18 @@ import math
 import numpy as np
 from numba import njit
 
-from .filter import add_products, propagate, stationary, update
+from .filter import Series, State, add_products, begin, copy_state, propagate, update
 from .stack import COMPILED, INLINE, congruence_transposed, copy, multiply, multiply_transposed, to_array, zeros
-from .statespace import fill, mix, start, tangent, unmix_adjoint
+from .statespace import Motion, Transition, fill, mix, start, tangent, unmix_adjoint
 
 
 def new_store(N: int, d: int, C: int) -> tuple[np.ndarray, np.ndarray]:
-    """Room for what the forward pass keeps of each row, and for what the reverse pass returns for it.
+    """Arrays for what the forward pass keeps of each row, and for what the reverse pass returns for it.
 
     Kept: S, e (C), the filtered mean (d, C) and covariance (d, d), and A and Q (d, d) of the step to it, by block.
     Returned: d_tau, d_var, d_Z (C).
-    NumPy asks the system for large pages; with the small ones of compiled code, making them would cost as much as
-    the filter itself.
+    NumPy asks the system for large pages. Allocated in compiled code, from small pages, they would cost as much as the
+    filter itself.
     """
     return np.empty((N, store_width.py_func(d, C))), np.empty((N, 2 + C))
 
@@ -43,66 +34,67 @@ def store_width(d, C):
 
 
 @njit(**INLINE)
-def _save(row, S, e, m, P, dims, columns):
-    d, C = len(dims), len(columns)
+def _save(process, row, S, e, state):
+    d, C = len(process.dims), len(process.columns)
     row[0] = S
     for c in range(C):
         row[1 + c] = e[c, 0]
     for i in range(d):
         for c in range(C):
-            row[1 + C + i * C + c] = m[i, c]
+            row[1 + C + i * C + c] = state.m[i, c]
         for j in range(d):
-            row[1 + C + d * C + i * d + j] = P[i, j]
+            row[1 + C + d * C + i * d + j] = state.P[i, j]
 
 
 @njit(**INLINE)
-def _restore(row, m, P, dims, columns):
-    d, C = len(dims), len(columns)
+def _restore(process, row, state):
+    d, C = len(process.dims), len(process.columns)
     for i in range(d):
         for c in range(C):
-            m[i, c] = row[1 + C + i * C + c]
+            state.m[i, c] = row[1 + C + i * C + c]
         for j in range(d):
-            P[i, j] = row[1 + C + d * C + i * d + j]
+            state.P[i, j] = row[1 + C + d * C + i * d + j]
 
 
 @njit(**INLINE)
-def _save_step(row, A, Q, dims, columns):
-    d, C = len(dims), len(columns)
+def _save_step(process, row, step):
+    d, C = len(process.dims), len(process.columns)
     at = 1 + C + d * C + d * d
     for i in range(d):
         for j in range(d):
-            row[at + i * d + j] = A[i, j]
-            row[at + d * d + i * d + j] = Q[i, j]
+            row[at + i * d + j] = step.A[i, j]
+            row[at + d * d + i * d + j] = step.Q[i, j]
 
 
 @njit(**INLINE)
-def _restore_step(row, A, Q, dims, columns):
-    d, C = len(dims), len(columns)
+def _restore_step(process, row, motion):
+    d, C = len(process.dims), len(process.columns)
     at = 1 + C + d * C + d * d
     for i in range(d):
         for j in range(d):
-            A[i, j] = row[at + i * d + j]
-            Q[i, j] = row[at + d * d + i * d + j]
+            motion.A[i, j] = row[at + i * d + j]
+            motion.Q[i, j] = row[at + d * d + i * d + j]
 
 
 @njit(**COMPILED)
-def forward(blocks, dims, columns, tau, Z, y_var, store):
-    """The filter, keeping each row in ``store``. Returns sum log S and E (C, C)."""
-    m, P = zeros(dims, columns), zeros(dims, dims)
-    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
+def forward(process, series, store):
+    """The filter, keeping each row in ``store``. Returns log|K| and E (C, C)."""
+    dims, columns, time = process.dims, process.columns, series.time
+    state = State(zeros(dims, columns), zeros(dims, dims))
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
     e, products = zeros(columns, (0,)), zeros(columns, columns)
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+    begin(process, state.P)
     log_det = 0.0
-    for i in range(len(tau)):
+    for i in range(len(time)):
         if i > 0:
-            fill(blocks, tau[i] - tau[i - 1], A, Q, 0)
-            _save_step(store[i], A, Q, dims, columns)
-            mix(blocks, A, Q, dims)
-            propagate(m, P, A, Q, work, dims, columns)
-        S = update(Z[i], y_var[i], m, P, e, dims, columns)
+            fill(process.blocks, time[i] - time[i - 1], step.A, step.Q, 0)
+            _save_step(process, store[i], step)
+            mix(process.blocks, step.A, step.Q, dims)
+            propagate(process, state, step)
+        S = update(process, series.Z[i], series.y_var[i], state, e)
         log_det += math.log(S)
         add_products(products, e, S, columns)
-        _save(store[i], S, e, m, P, dims, columns)
+        _save(process, store[i], S, e, state)
     return log_det, to_array(products, columns)
 
 
@@ -115,101 +107,118 @@ def _shrink(X, k, kept, dims, columns):
             X[0, j] -= k[a, 0] * X[a, j]
 
 
+@njit(**INLINE)
+def _reverse_update(process, y_var, row, P, W, bar, out):
+    """The adjoints in ``bar`` pass back through the update of one row, Eq. (17).
+
+    ``row`` is what the forward pass kept of it, P its filtered covariance; out (2 + C,) gets Eq. (18).
+    """
+    dims, columns = process.dims, process.columns
+    d, C = len(dims), len(columns)
+    m_bar, P_bar = bar.m, bar.P
+    k, direct = zeros(dims, (0,)), zeros(columns, (0,))
+    inverse = 1.0 / row[0]
+    kept = y_var * inverse
+    for a in range(d):
+        k[a, 0] = P[a, 0] / y_var
+    alone, var_bar = -0.5 * inverse, 0.0
+    for c in range(C):
+        mk, We = 0.0, 0.0
+        for a in range(d):
+            mk += m_bar[a, c] * k[a, 0]
+        for v in range(C):
+            We += W[c, v] * row[1 + v] * inverse
+        alone -= We * row[1 + c] * inverse
+        var_bar -= mk * row[1 + c] * inverse
+        out[2 + c] = 2.0 * We + mk
+        direct[c, 0] = 2.0 * We
+    for a in range(d):
+        for b in range(d):
+            var_bar += k[a, 0] * P_bar[a, b] * k[b, 0]
+    out[1] = alone + var_bar
+
+    _shrink(P_bar, k, kept, dims, dims)
+    _shrink(m_bar, k, kept, dims, columns)
+    P_bar[0, 0] *= kept
+    for a in range(1, d):
+        P_bar[0, 0] -= P_bar[0, a] * k[a, 0]
+        P_bar[a, 0] = P_bar[0, a]
+    for c in range(C):
+        for a in range(d):
+            half = 0.5 * m_bar[a, c] * row[1 + c] * inverse
+            P_bar[a, 0] += half
+            P_bar[0, a] += half
+        m_bar[0, c] -= direct[c, 0]
+    P_bar[0, 0] += alone
+
+
+@njit(**INLINE)
+def _reverse_step(process, dt, motion, before, bar, d_blocks):
+    """The adjoints in ``bar`` pass back over the step dt from the state ``before``, Eq. (19).
+
+    Returns d/d dt and adds the derivatives in the blocks' parameters to d_blocks, Eqs. (20) and (21).
+    """
+    dims, columns = process.dims, process.columns
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    step_bar, work_m = Transition(zeros(dims, dims), zeros(dims, dims), step.work), zeros(dims, columns)
+    copy(bar.P, step_bar.Q, dims, dims)
+    copy(motion.A, step.A, dims, dims)
+    copy(motion.Q, step.Q, dims, dims)
+    mix(process.blocks, step.A, step.Q, dims)
+    multiply(step.A, before.P, step.work, dims, dims, dims)
+    multiply(bar.P, step.work, step_bar.A, dims, dims, dims)
+    for a in range(len(dims)):
+        for b in range(len(dims)):
+            step_bar.A[a, b] *= 2.0
+            for c in range(len(columns)):
+                step_bar.A[a, b] += bar.m[a, c] * before.m[b, c]
+    unmix_adjoint(process.blocks, step_bar.A, step_bar.Q, dims)
+    slope = tangent(process.blocks, motion, step_bar, dt, d_blocks, 0, 0)
+    multiply_transposed(step.A, bar.m, work_m, dims, dims, columns)
+    copy(work_m, bar.m, dims, columns)
+    congruence_transposed(bar.P, step.A, step.work, bar.P, dims)
+    return slope
+
+
 @njit(**COMPILED)
-def reverse(blocks, dims, columns, tau, y_var, W, store, out):
+def reverse(process, series, W, store, out):
     """Adjoint of ``forward`` for L = -½ sum log S + value(E), with W = d value / d E.
 
     Writes to out (N, 2+C): d_tau with the columns Z held fixed, d_var and d_Z. Returns d_blocks (B, 2): the
     derivatives in log length and log variance of each block.
     """
-    N, d, C = len(tau), len(dims), len(columns)
+    blocks, dims, columns, time = process.blocks, process.dims, process.columns, series.time
+    N = len(time)
     d_blocks = np.zeros((len(blocks), 2))
-    m_bar, P_bar, work_m = zeros(dims, columns), zeros(dims, dims), zeros(dims, columns)
-    m, P, before_m, before_P = (
-        zeros(dims, columns),
-        zeros(dims, dims),
-        zeros(dims, columns),
-        zeros(dims, dims),
-    )
-    A, Q, mixed_A, mixed_Q = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    A_bar, Q_bar, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    F, noise, P_inf, zero = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    k, direct = zeros(dims, (0,)), zeros(columns, (0,))
-    start(blocks, P_inf, F, noise, zeros(dims, (0,)), 0)
-    _restore(store[N - 1], m, P, dims, columns)
+    bar, state = State(zeros(dims, columns), zeros(dims, dims)), State(zeros(dims, columns), zeros(dims, dims))
+    before = State(zeros(dims, columns), zeros(dims, dims))
+    motion = Motion(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    P_inf, zero = zeros(dims, dims), zeros(dims, dims)
+    start(blocks, P_inf, motion.F, motion.noise, zeros(dims, (0,)), 0)
+    _restore(process, store[N - 1], state)
     later_slope = 0.0
     for i in range(N - 1, -1, -1):
-        # the update of row i
-        inverse = 1.0 / store[i, 0]
-        kept = y_var[i] * inverse
-        for a in range(d):
-            k[a, 0] = P[a, 0] / y_var[i]
-        alone, var_bar = -0.5 * inverse, 0.0
-        for c in range(C):
-            mk, We = 0.0, 0.0
-            for a in range(d):
-                mk += m_bar[a, c] * k[a, 0]
-            for v in range(C):
-                We += W[c, v] * store[i, 1 + v] * inverse
-            alone -= We * store[i, 1 + c] * inverse
-            var_bar -= mk * store[i, 1 + c] * inverse
-            out[i, 2 + c] = 2.0 * We + mk
-            direct[c, 0] = 2.0 * We
-        for a in range(d):
-            for b in range(d):
-                var_bar += k[a, 0] * P_bar[a, b] * k[b, 0]
-        out[i, 1] = alone + var_bar
-
-        _shrink(P_bar, k, kept, dims, dims)
-        _shrink(m_bar, k, kept, dims, columns)
-        P_bar[0, 0] *= kept
-        for a in range(1, d):
-            P_bar[0, 0] -= P_bar[0, a] * k[a, 0]
-            P_bar[a, 0] = P_bar[0, a]
-        for c in range(C):
-            for a in range(d):
-                pull = 0.5 * m_bar[a, c] * store[i, 1 + c] * inverse
-                P_bar[a, 0] += pull
-                P_bar[0, a] += pull
-            m_bar[0, c] -= direct[c, 0]
-        P_bar[0, 0] += alone
-
-        copy(P_bar, Q_bar, dims, dims)
-        if i == 0:  # P_inf depends on the variances alone, as the Q of a step with A = 0 would
-            unmix_adjoint(blocks, zero, Q_bar, dims)
-            tangent(blocks, zero, P_inf, F, noise, zero, Q_bar, 0.0, d_blocks, 0, 0)
-            out[0, 0] = -later_slope
+        _reverse_update(process, series.y_var[i], store[i], state.P, W, bar, out[i])
+        if i == 0:
             break
-
-        # the step from row i - 1
-        dt = tau[i] - tau[i - 1]
-        _restore(store[i - 1], before_m, before_P, dims, columns)
-        _restore_step(store[i], A, Q, dims, columns)
-        copy(A, mixed_A, dims, dims)
-        copy(Q, mixed_Q, dims, dims)
-        mix(blocks, mixed_A, mixed_Q, dims)
-        multiply(mixed_A, before_P, work, dims, dims, dims)
-        multiply(P_bar, work, A_bar, dims, dims, dims)
-        for a in range(d):
-            for b in range(d):
-                A_bar[a, b] *= 2.0
-                for c in range(C):
-                    A_bar[a, b] += m_bar[a, c] * before_m[b, c]
-        unmix_adjoint(blocks, A_bar, Q_bar, dims)
-        slope = tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, d_blocks, 0, 0)
+        _restore(process, store[i - 1], before)
+        _restore_step(process, store[i], motion)
+        slope = _reverse_step(process, time[i] - time[i - 1], motion, before, bar, d_blocks)
         out[i, 0] = slope - later_slope
         later_slope = slope
-        multiply_transposed(mixed_A, m_bar, work_m, dims, dims, columns)
-        copy(work_m, m_bar, dims, columns)
-        congruence_transposed(P_bar, mixed_A, work, P_bar, dims)
-        copy(before_m, m, dims, columns)
-        copy(before_P, P, dims, dims)
+        copy_state(process, before, state)
+    out[0, 0] = -later_slope
+    # P_inf depends on the variances alone, as the Q of a step with A = 0 would.
+    unmix_adjoint(blocks, zero, bar.P, dims)
+    at_rest = Motion(zero, P_inf, motion.F, motion.noise)
+    tangent(blocks, at_rest, Transition(zero, bar.P, zero), 0.0, d_blocks, 0, 0)
     return d_blocks
 
 
 @njit(**COMPILED)
-def value_and_gradient(blocks, dims, tau, y, y_var, store, out):
+def value_and_gradient(process, tau, y, y_var, store, out):
     """log p(y | tau) of a record without trend; and what ``reverse`` writes and returns, in one call."""
-    log_det, E = forward(blocks, dims, (0,), tau, y.reshape(-1, 1), y_var, store)
+    series = Series(tau, y.reshape(-1, 1), y_var)
+    log_det, E = forward(process, series, store)
     value = -0.5 * (len(tau) * math.log(2.0 * math.pi) + log_det + E[0, 0])
-    return value, reverse(blocks, dims, (0,), tau, y_var, np.full((1, 1), -0.5), store, out)
+    return value, reverse(process, series, np.full((1, 1), -0.5), store, out)

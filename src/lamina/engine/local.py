@@ -1,112 +1,136 @@
-"""The likelihood as a function of one input, or of one gap, in O(1) given the filter before and b after.
+"""The likelihood as a function of one input, or of one gap, in O(1): what a sweep of the sampler evaluates.
 
-Moving one input changes two transitions: predict, update, predict, join. Scaling one gap while everything after it
-shifts along changes one: predict, join. Both are exact, and both are what the samplers propose.
+Given the filter up to a position in time and b after it (``backward``), moving one input changes two transitions,
+Eq. (27), and scaling one gap while everything after it shifts along changes one, Eq. (28). Both are exact.
 
-A trend is taken out of the data beforehand: z = y - trend(tau). Its rate makes z depend on the row's own time,
-dz/dtau = tilt (minus the rate; 0 without a linear trend). When all later rows shift together, their data change by a
-constant, which is why ``hs`` then carries a second column: the one of data equal to 1 in every row, whose b is written
-as a function of x - h (its reference), because the state follows the data up.
+    predict_to       the state after a step
+    condition_on     the state after a row
+    log_future       the density of everything later, given the state on arrival
+    log_input        the density as a function of one input
+    log_gap          the density as a function of one gap
+    log_segment      the density of some rows and of everything later
+    backward_step    b at one position
+
+All work on one column of data: ``process.columns`` has length 1.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from .backward import join
-from .filter import predict, stationary, update
-from .stack import COMPILED, INLINE, copy, zeros
+from .backward import Backstep, factorise, join, observe, step_back
+from .filter import State, copy_state, predict, update
+from .stack import INLINE, zeros
+from .statespace import Transition
+
+
+class Line(NamedTuple):
+    """Rows in the order of time, and b at each of them."""
+
+    time: np.ndarray  #: (N,)
+    z: np.ndarray  #: (N, 1) data less trend
+    y_var: np.ndarray  #: (N,)
+    G: np.ndarray  #: (N, d, d) with h: b as ``backward`` keeps it
+    h: np.ndarray  #: (N, d, 1)
+
+
+def new_line(N: int, d: int) -> Line:
+    """Arrays for N rows and a state of dimension d."""
+    return Line(np.empty(N), np.empty((N, 1)), np.empty(N), np.empty((N, d, d)), np.empty((N, d, 1)))
 
 
 @njit(**INLINE)
-def input_value(blocks, dims, m, P, before, z, y_var, after, G, h, first, last):
-    """log p(y) up to a constant, with the row at distances ``before`` and ``after`` from its neighbours.
+def predict_to(process, state, dt, out):
+    """Write the state a step dt after ``state``, Eq. (12), into ``out``, which may be ``state``."""
+    dims = process.dims
+    copy_state(process, state, out)
+    predict(process, dt, out, Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)))
 
-    m, P: filtered state at the row before (or the prior, if ``first``), left unchanged. G, h: b of the row after.
-    """
-    mi, Pi, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    work, e, data = zeros(dims, dims), zeros((0,), (0,)), zeros((0,), (0,))
-    copy(m, mi, dims, (0,))
-    copy(P, Pi, dims, dims)
+
+@njit(**INLINE)
+def condition_on(process, z, y_var, state):
+    """Condition the state on a row, Eq. (13): returns the row's log-density, up to a constant."""
+    e, data = zeros((0,), (0,)), zeros((0,), (0,))
     data[0, 0] = z
-    if not first:
-        predict(blocks, before, mi, Pi, A, Q, work, dims, (0,))
-    S = update(data[0], y_var, mi, Pi, e, dims, (0,))
-    value = -0.5 * (math.log(S) + e[0, 0] * e[0, 0] / S)
-    if not last:
-        predict(blocks, after, mi, Pi, A, Q, work, dims, (0,))
-        value += join(mi, Pi, G, h, dims)
+    S = update(process, data[0], y_var, state, e)
+    return -0.5 * (math.log(S) + e[0, 0] * e[0, 0] / S)
+
+
+@njit(**INLINE)
+def log_future(process, state, line, p):
+    """log-density of position p and everything later, given the state on arrival at p, which is not changed."""
+    joined = State(zeros(process.dims, (0,)), zeros(process.dims, process.dims))
+    copy_state(process, state, joined)
+    return join(process, joined, line.G[p], line.h[p])
+
+
+@njit(**INLINE)
+def log_input(process, line, p, dt, z, state, ahead):
+    """The two parts of Eq. (27): log-density of position p with the data z, and of everything later a step dt after it.
+
+    ``state`` is that on arrival at p. It is conditioned on the row, and ``ahead`` gets the state on arrival at p + 1.
+    """
+    own, future = condition_on(process, z, line.y_var[p], state), 0.0
+    if p < len(line.time) - 1:
+        future = log_gap(process, line, p, dt, state, ahead)
+    return own, future
+
+
+@njit(**INLINE)
+def log_gap(process, line, p, dt, state, ahead):
+    """log-density of everything after position p, a step dt after the state at p: Eq. (28).
+
+    ``ahead`` gets the state on arrival at p + 1.
+    """
+    predict_to(process, state, dt, ahead)
+    return log_future(process, ahead, line, p + 1)
+
+
+@njit(**INLINE)
+def log_segment(process, line, state, p, q, shift):
+    """log-density of positions p ... q and of everything later, given the state at p - 1, which is not changed.
+
+    Positions after p are still to be shifted by ``shift``.
+    """
+    time, here = line.time, State(zeros(process.dims, (0,)), zeros(process.dims, process.dims))
+    copy_state(process, state, here)
+    before, value = time[p - 1] if p > 0 else 0.0, 0.0
+    for k in range(p, q + 1):
+        now = time[k] + (shift if k > p else 0.0)
+        if k > 0:
+            predict_to(process, here, now - before, here)
+        value += condition_on(process, line.z[k, 0], line.y_var[k], here)
+        before = now
+    if q + 1 < len(time):
+        value += log_gap(process, line, q, time[q + 1] + shift - before, here, here)
     return value
 
 
 @njit(**INLINE)
-def gap_value(blocks, dims, m, P, gap, rise, G, h):
-    """log p(y) up to a constant, with the step after the state m, P equal to ``gap`` and all later ones as they are.
+def log_with_data(process, line, state, p, z, y_var, dt):
+    """log-density of position p with other data, and of everything later a step dt after it.
 
-    h is that of the later data less ``rise``.
+    ``state`` is that on arrival at p, and is not changed.
     """
-    mi, Pi, A, Q = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    work = zeros(dims, dims)
-    copy(m, mi, dims, (0,))
-    copy(P, Pi, dims, dims)
-    predict(blocks, gap, mi, Pi, A, Q, work, dims, (0,))
-    mi[0, 0] -= rise
-    return join(mi, Pi, G, h, dims)
+    here = State(zeros(process.dims, (0,)), zeros(process.dims, process.dims))
+    copy_state(process, state, here)
+    value = condition_on(process, z, y_var, here)
+    if p < len(line.time) - 1:
+        value += log_gap(process, line, p, dt, here, here)
+    return value
 
 
-@njit(**COMPILED)
-def input_log_ratios(blocks, dims, tau, z, y_var, tilt, proposal, Gs, hs):
-    """log p(y | tau with tau_i = proposal_i) - log p(y | tau) for each row i on its own, shape (N,).
-
-    proposal_i must lie between the neighbours of row i; Gs (N, d, d) and hs (N, d, 1) are from ``backward``.
-    """
-    N = len(tau)
-    ratios = np.empty(N)
-    m, P = zeros(dims, (0,)), zeros(dims, dims)
-    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    e, data = zeros((0,), (0,)), zeros((0,), (0,))
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
-    for i in range(N):
-        first, last, following = i == 0, i == N - 1, min(i + 1, N - 1)
-        left, right = tau[max(i - 1, 0)], tau[following]
-        moved = z[i] + tilt * (proposal[i] - tau[i])
-        G, h = Gs[following], hs[following]
-        ratios[i] = input_value(
-            blocks, dims, m, P, proposal[i] - left, moved, y_var[i], right - proposal[i], G, h, first, last
-        ) - input_value(blocks, dims, m, P, tau[i] - left, z[i], y_var[i], right - tau[i], G, h, first, last)
-        if not first:
-            predict(blocks, tau[i] - left, m, P, A, Q, work, dims, (0,))
-        data[0, 0] = z[i]
-        update(data[0], y_var[i], m, P, e, dims, (0,))
-    return ratios
-
-
-@njit(**COMPILED)
-def gap_log_ratios(blocks, dims, tau, z, y_var, tilt, gaps, Gs, hs, constants):
-    """log p(y | gap i = gaps_i, later rows shifted along) - log p(y | tau) for each gap on its own, shape (N-1,).
-
-    hs (N, d, 2) and constants (N, 2, 3) are from ``backward`` with the columns [z, 1] and the references [0, 1].
-    """
-    N, d = len(tau), len(dims)
-    ratios = np.empty(max(N - 1, 0))
-    m, P, h = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, (0,))
-    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    e, data = zeros((0,), (0,)), zeros((0,), (0,))
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
-    for i in range(N - 1):
-        data[0, 0] = z[i]
-        update(data[0], y_var[i], m, P, e, dims, (0,))
-        gap = tau[i + 1] - tau[i]
-        rise = tilt * (gaps[i] - gap)  # what the shift adds to all later data
-        ratios[i] = -rise * (constants[i + 1, 0, 1] + 0.5 * rise * constants[i + 1, 1, 1])
-        for a in range(d):
-            h[a, 0] = hs[i + 1, a, 0]
-        ratios[i] -= gap_value(blocks, dims, m, P, gap, 0.0, Gs[i + 1], h)
-        for a in range(d):
-            h[a, 0] += rise * hs[i + 1, a, 1]
-        ratios[i] += gap_value(blocks, dims, m, P, gaps[i], rise, Gs[i + 1], h)
-        predict(blocks, gap, m, P, A, Q, work, dims, (0,))
-    return ratios
+@njit(**INLINE)
+def backward_step(process, line, p, later):
+    """Write b at position p, given b at p + 1 in ``later`` if there is such a position; ``later`` is left at p."""
+    dims = process.dims
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    scratch = Backstep(step, zeros(dims, dims), zeros(dims, dims + process.columns))
+    if p < len(line.time) - 1:
+        step_back(process, line.time[p + 1] - line.time[p], later, scratch)
+    observe(process, line.z[p], line.y_var[p], later)
+    factorise(process, later, line.G[p], line.h[p])

@@ -1,4 +1,4 @@
-"""Quantiles of what is known by weighted draws: of mixtures of Gaussians, exactly, and of the draws themselves."""
+"""Quantiles from weighted draws: of mixtures of Gaussians, exactly, and of the draws themselves."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Array = np.ndarray
 
 LEVELS = (0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975)
 QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
-#: So many points in a row look for their quantiles where the one before found them: the same for any number of cores.
+#: Within runs of this many points, the search for a quantile starts where the point before found it. The runs do not
+#: depend on the number of CPUs, so neither do the results.
 AT_ONCE = 32
-#: A step of Halley's method that is this part of the standard deviation leaves an error of the order of its cube.
+#: A step of Halley's method of this size, in standard deviations, leaves an error of the order of its cube.
 SMALL_STEP = 3e-4
 
 
@@ -63,7 +64,7 @@ def weighted_quantiles(values: Array, weight: Array, levels: tuple[float, ...] =
 
 @njit(**INLINE)
 def _upper_tail(x):
-    """P(a standard normal > x) and its density at x, for x >= 0, to 2e-16: Hart (1968), as told by West (2005)."""
+    """P(a standard normal > x) and its density at x, for x >= 0, to 2e-16: Hart (1968), in West (2005)."""
     p = math.exp(-0.5 * x * x)
     a = 3.52624965998911e-02 * x + 0.700383064443688
     a = (((a * x + 6.37396220353165) * x + 33.912866078383) * x + 112.079291497871) * x + 221.213596169931
@@ -77,7 +78,7 @@ def _upper_tail(x):
 def _distribution(x, mean, precision, weight):
     """Distribution function of a mixture of normals at x, its density, and the derivative of that.
 
-    ``precision`` is 1 / sd, and zero where there is no spread.
+    ``precision`` is 1 / sd, and zero where sd is zero.
     """
     F, density, slope = 0.0, 0.0, 0.0
     for s in range(len(weight)):
@@ -97,8 +98,8 @@ def _distribution(x, mean, precision, weight):
 def _mixture_quantiles(mean, sd, weight, levels, scores, out):
     """Halley's method on the distribution function, kept inside a bracket; mean and sd are (M, S).
 
-    Neighbouring points have mixtures of much the same shape: where the last two found their quantiles, in standard
-    deviations from the mean, tells the next where to look.
+    Neighbouring points have mixtures of much the same shape. The quantiles of the last two points, in standard
+    deviations from the mean, are extrapolated for the first guess.
     """
     guess, last, precision = scores.copy(), scores.copy(), np.empty(len(weight))
     for j in range(mean.shape[0]):

@@ -1,9 +1,9 @@
 """The curve and its rate at any times, whole or in the parts of a sum: exact means and variances, and joint draws.
 
-What is asked for are functionals H x of the state x, a few at each time (``readouts``): O(N + M). Query points are
-merged into the chain as rows that measure nothing. The state predicted from the past is joined with b, what the future
-says: no smoother gain, no inverse of a covariance. Draws go forwards in time, each state given the one before it and b,
-so that a step of length zero is a step like any other.
+What is computed are functionals H x of the state x, a few at each time (``readouts``): O(N + M). Query times are merged
+into the chain as rows without a measurement. The state predicted from the past is joined with b, the information of the
+future: no smoother gain, no inverse of a covariance. Draws go forwards in time, each state given the one before it and
+b, so that a step of length zero is a step like any other.
 
 The rate f' is a component of the state, never a finite difference.
 """
@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numba import njit
 
-from .backward import factorise, observe, step_back
-from .filter import add_products, predict, stationary, update
-from .stack import COMPILED, INLINE, congruence, copy, multiply, to_array, zeros
-from .statespace import fill, mix, start
+from .backward import Backstep, Information, factorise, observe, step_back
+from .filter import State, add_products, begin, copy_state, predict, update
+from .stack import COMPILED, INLINE, INLINE_MAKING_ARRAYS, congruence, copy, multiply, to_array, zeros
+from .statespace import Transition, start, transition
 
 
 @njit(**COMPILED)
@@ -37,19 +37,24 @@ def merge(tau, at):
     return order
 
 
-@njit(**INLINE)
-def _time(tau, at, which):
-    return tau[which] if which < len(tau) else at[which - len(tau)]
+@njit(**INLINE_MAKING_ARRAYS)
+def _merged_times(tau, at, order):
+    """The times of ``merge``, shape (N + M,)."""
+    time = np.empty(len(order))
+    for p in range(len(order)):
+        time[p] = tau[order[p]] if order[p] < len(tau) else at[order[p] - len(tau)]
+    return time
 
 
 @njit(**INLINE)
-def condition(m, P, G, h, work, dims, columns):
+def condition(process, state, G, h):
     """m, P <- the state given b as well, one column of G after the other (see ``backward.join``).
 
-    The covariance is updated in the form of Joseph, which keeps the digits of small variances.
+    The covariance is updated in Joseph's form, Eq. (34), which keeps the digits of small variances.
     """
-    d = len(dims)
-    Pg, B = zeros(dims, (0,)), zeros(dims, dims)
+    dims, columns = process.dims, process.columns
+    d, m, P = len(dims), state.m, state.P
+    Pg, B, work = zeros(dims, (0,)), zeros(dims, dims), zeros(dims, dims)
     for k in range(d):
         s = 0.0
         for i in range(d):
@@ -74,15 +79,16 @@ def condition(m, P, G, h, work, dims, columns):
 
 
 @njit(**COMPILED)
-def readouts(blocks, dims, edges, H):
+def readouts(process, edges, H):
     """Write into H (R, d) what reads parts of the curve off the state: rows 2b and 2b + 1 the value and rate of part b.
 
-    ``edges`` tells where each part begins, and then d: [0, d] for the whole curve, or the edges of the blocks for each
+    ``edges`` holds where each part begins, and then d: [0, d] for the whole curve, or the edges of the blocks for each
     kernel of a sum by itself. The first state is the total, so the first part is what the others leave of it. Rows
     that belong to no part are zero; those of a rate that does not exist are NaN.
     """
+    dims = process.dims
     rate = zeros(dims, (0,))
-    start(blocks, zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), rate, 0)
+    start(process.blocks, zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), rate, 0)
     for r in range(len(H)):
         for a in range(len(dims)):
             H[r, a] = 0.0
@@ -94,55 +100,71 @@ def readouts(blocks, dims, edges, H):
             H[2 * b + 1, a] = rate[a, 0]
 
 
-@njit(**COMPILED)
-def smooth(blocks, dims, columns, both, tau, Z, y_var, at, H, means, variances):
-    """Posterior of H x at sorted times ``at`` (M,), for each column of data.
-
-    H is (R, d); writes means (M, R, C) and variances (M, R). ``both`` is a tuple of length d + C. Returns E as
-    ``filter.log_likelihood_terms`` does.
-    """
-    N, M, d, C = len(tau), len(at), len(dims), len(columns)
-    order = merge(tau, at)
-    past_means, past_covariances = np.empty((M, d, C)), np.empty((M, d, d))
-    m, P, e = zeros(dims, columns), zeros(dims, dims), zeros(columns, (0,))
-    products = zeros(columns, columns)
-    A, Q, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    stationary(blocks, P, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
-    for p in range(N + M):
-        now = _time(tau, at, order[p])
+@njit(**INLINE_MAKING_ARRAYS)
+def _filter_queries(process, series, order, time, past):
+    """Write the state at each query, given the rows before it, into ``past``. Returns E of Eq. (15)."""
+    dims, columns, N = process.dims, process.columns, len(series.time)
+    state, e = State(zeros(dims, columns), zeros(dims, dims)), zeros(columns, (0,))
+    step, products = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros(columns, columns)
+    begin(process, state.P)
+    for p in range(len(order)):
         if p > 0:
-            predict(blocks, now - _time(tau, at, order[p - 1]), m, P, A, Q, work, dims, columns)
+            predict(process, time[p] - time[p - 1], state, step)
         if order[p] < N:
-            S = update(Z[order[p]], y_var[order[p]], m, P, e, dims, columns)
+            S = update(process, series.Z[order[p]], series.y_var[order[p]], state, e)
             add_products(products, e, S, columns)
         else:
-            copy(m, past_means[order[p] - N], dims, columns)
-            copy(P, past_covariances[order[p] - N], dims, dims)
+            copy_state(process, state, State(past.m[order[p] - N], past.P[order[p] - N]))
+    return to_array(products, columns)
 
-    Lam, eta, G, h = zeros(dims, dims), zeros(dims, columns), zeros(dims, dims), zeros(dims, columns)
-    M_, B = zeros(dims, dims), zeros(dims, both)
+
+@njit(**INLINE)
+def _read(process, state, H, mean, variance):
+    """Mean (R, C) and variance (R,) of H x, Eq. (35)."""
+    d = len(process.dims)
+    for r in range(len(H)):
+        for c in range(len(process.columns)):
+            mean[r, c] = 0.0
+            for a in range(d):
+                mean[r, c] += H[r, a] * state.m[a, c]
+        variance[r] = 0.0
+        for a in range(d):
+            for b in range(d):
+                variance[r] += H[r, a] * state.P[a, b] * H[r, b]
+
+
+@njit(**COMPILED)
+def smooth(process, series, at, H, means, variances):
+    """Posterior of H x at sorted times ``at`` (M,), for each column of data.
+
+    H is (R, d); writes means (M, R, C) and variances (M, R). Returns E as ``filter.log_likelihood_terms`` does.
+    """
+    dims, columns = process.dims, process.columns
+    N, M, d = len(series.time), len(at), len(dims)
+    order = merge(series.time, at)
+    time = _merged_times(series.time, at, order)
+    past = State(np.empty((M, d, len(columns))), np.empty((M, d, d)))
+    E = _filter_queries(process, series, order, time, past)
+
+    later, state = Information(zeros(dims, dims), zeros(dims, columns)), State(zeros(dims, columns), zeros(dims, dims))
+    step, G, h = (
+        Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)),
+        zeros(dims, dims),
+        zeros(dims, columns),
+    )
+    scratch = Backstep(step, zeros(dims, dims), zeros(dims, dims + columns))
     for p in range(N + M - 1, -1, -1):
         if p < N + M - 1:
-            dt = _time(tau, at, order[p + 1]) - _time(tau, at, order[p])
-            step_back(blocks, dt, Lam, eta, A, Q, M_, B, work, dims, columns, both)
+            step_back(process, time[p + 1] - time[p], later, scratch)
         if order[p] < N:
-            observe(Z[order[p]], y_var[order[p]], Lam, eta, columns)
+            observe(process, series.Z[order[p]], series.y_var[order[p]], later)
             continue
         j = order[p] - N
-        copy(past_means[j], m, dims, columns)
-        copy(past_covariances[j], P, dims, dims)
-        factorise(Lam, eta, G, h, dims, columns)
-        condition(m, P, G, h, work, dims, columns)
-        for r in range(len(H)):
-            for c in range(C):
-                means[j, r, c] = 0.0
-                for a in range(d):
-                    means[j, r, c] += H[r, a] * m[a, c]
-            variances[j, r] = 0.0
-            for a in range(d):
-                for b in range(d):
-                    variances[j, r] += H[r, a] * P[a, b] * H[r, b]
-    return to_array(products, columns)
+        copy_state(process, State(past.m[j], past.P[j]), state)
+        factorise(process, later, G, h)
+        condition(process, state, G, h)
+        _read(process, state, H, means[j], variances[j])
+    return E
 
 
 @njit(**INLINE)
@@ -162,7 +184,7 @@ def _root(X, L, dims):
 
 @njit(**INLINE)
 def _draw(x, C, Lam, eta, rng, dims):
-    """x <- a draw from N(x, C) b: with C = L L', the noise w in x + L w has precision I + L' Lam L."""
+    """x <- a draw from N(x, C) b, Eq. (36): with C = L L', the noise w in x + L w has precision I + L' Lam L."""
     d = len(dims)
     L, R, B, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     w, pull = zeros(dims, (0,)), zeros(dims, (0,))
@@ -194,46 +216,48 @@ def _draw(x, C, Lam, eta, rng, dims):
             x[i, 0] += L[i, k] * w[k, 0]
 
 
-@njit(**COMPILED)
-def simulate(blocks, dims, both, tau, z, y_var, at, H, rng, out):
-    """Joint draws of H x at sorted times ``at``, into out (n, R, M).
-
-    H is (R, d), ``both`` a tuple of length d + 1, ``rng`` a NumPy Generator.
-    """
-    N, M, d = len(tau), len(at), len(dims)
-    order = merge(tau, at)
-    Lams, etas = np.empty((N + M, d, d)), np.empty((N + M, d, 1))
-    Lam, eta, P_inf = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, dims)
-    A, Q, work, M_, B = (
-        zeros(dims, dims),
-        zeros(dims, dims),
-        zeros(dims, dims),
-        zeros(dims, dims),
-        zeros(dims, both),
-    )
-    data, x, moved = zeros((0,), (0,)), zeros(dims, (0,)), zeros(dims, (0,))
-    for p in range(N + M - 1, -1, -1):
-        if p < N + M - 1:
-            dt = _time(tau, at, order[p + 1]) - _time(tau, at, order[p])
-            step_back(blocks, dt, Lam, eta, A, Q, M_, B, work, dims, (0,), both)
+@njit(**INLINE)
+def _information(process, series, order, time, later):
+    """Write b at every merged time into ``later``, arrays (N + M, d, d) and (N + M, d, 1)."""
+    dims, columns, N = process.dims, process.columns, len(series.time)
+    here = Information(zeros(dims, dims), zeros(dims, columns))
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    scratch = Backstep(step, zeros(dims, dims), zeros(dims, dims + columns))
+    for p in range(len(order) - 1, -1, -1):
+        if p < len(order) - 1:
+            step_back(process, time[p + 1] - time[p], here, scratch)
         if order[p] < N:
-            data[0, 0] = z[order[p]]
-            observe(data[0], y_var[order[p]], Lam, eta, (0,))
-        copy(Lam, Lams[p], dims, dims)
-        copy(eta, etas[p], dims, (0,))
-    stationary(blocks, P_inf, zeros(dims, dims), zeros(dims, dims), zeros(dims, (0,)), dims)
+            observe(process, series.Z[order[p]], series.y_var[order[p]], here)
+        copy(here.Lam, later.Lam[p], dims, dims)
+        copy(here.eta, later.eta[p], dims, columns)
+
+
+@njit(**COMPILED)
+def simulate(process, series, at, H, rng, out):
+    """Joint draws of H x at sorted times ``at``, into out (n, R, M), for one column of data.
+
+    H is (R, d), ``rng`` a NumPy Generator.
+    """
+    dims = process.dims
+    N, M, d = len(series.time), len(at), len(dims)
+    order = merge(series.time, at)
+    time = _merged_times(series.time, at, order)
+    later = Information(np.empty((N + M, d, d)), np.empty((N + M, d, 1)))
+    _information(process, series, order, time, later)
+    P_inf, x, moved = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, (0,))
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    begin(process, P_inf)
     for n in range(len(out)):
         for p in range(N + M):
             if p == 0:
                 for a in range(d):
                     x[a, 0] = 0.0
-                _draw(x, P_inf, Lams[0], etas[0], rng, dims)
+                _draw(x, P_inf, later.Lam[0], later.eta[0], rng, dims)
             else:
-                fill(blocks, _time(tau, at, order[p]) - _time(tau, at, order[p - 1]), A, Q, 0)
-                mix(blocks, A, Q, dims)
-                multiply(A, x, moved, dims, dims, (0,))
+                transition(process, time[p] - time[p - 1], step)
+                multiply(step.A, x, moved, dims, dims, (0,))
                 copy(moved, x, dims, (0,))
-                _draw(x, Q, Lams[p], etas[p], rng, dims)
+                _draw(x, step.Q, later.Lam[p], later.eta[p], rng, dims)
             if order[p] >= N:
                 for r in range(len(H)):
                     s = 0.0

@@ -22,7 +22,11 @@ from numba.np.arrayobj import make_array, populate_array
 
 #: How the hot loops are compiled: fused multiply-adds and reciprocals are allowed, reordering of sums is not.
 FAST: Any = {"error_model": "numpy", "fastmath": {"contract", "arcp"}}
-INLINE: Any = {**FAST, "forceinline": True}
+INLINE_MAKING_ARRAYS: Any = {**FAST, "forceinline": True}
+#: For functions that neither make nor return arrays, nor call others that do. Numba then counts no references, which
+#: takes time to compile and to run. In a function that does make arrays, their memory would never be freed.
+LEAN: Any = {**FAST, "_nrt": False}
+INLINE: Any = {**LEAN, "forceinline": True}
 COMPILED: Any = {**FAST, "cache": True}
 
 
@@ -92,6 +96,16 @@ def copy(source, target, rows, columns):
 
 
 @njit(**INLINE)
+def copy_array(source, target):
+    """target = source, for arrays (N,).
+
+    ``target[:] = source`` would compile the message of a shape error as well, with all of Numba's string code.
+    """
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@njit(**INLINE)
 def multiply(X, Y, out, rows, inner, columns):
     """out = X Y."""
     for i in range(len(rows)):
@@ -139,7 +153,7 @@ def congruence_transposed(X, A, work, out, dims):
             out[j, i] = s
 
 
-@njit(**INLINE)
+@njit(**INLINE_MAKING_ARRAYS)
 def to_array(X, rows):
     """A NumPy copy of a square stack matrix, which may be returned."""
     out = np.empty((len(rows), len(rows)))

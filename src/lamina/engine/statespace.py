@@ -1,17 +1,8 @@
-"""The Matérn kernels as linear stochastic differential equations: dx = F x dt + noise, f(t) = x_0(t).
+"""A sum of Matérn blocks as one Markov process.
 
-A block is one Matérn kernel with rate lambda = sqrt(2 nu) / length and variance var. Its state is scaled,
-x = (f, f'/lambda, f''/lambda², ...), so that everything depends on z = lambda dt alone:
-
-    transition   A(dt) = expm(F dt)
-    stationary covariance   P_inf
-    added noise   Q(dt) = P_inf - A P_inf A', computed without that subtraction, which loses all digits as dt -> 0.
-
-With u = 2 z, the entries of Q are combinations of the incomplete gamma functions P(k, u), which makes them exact.
-
-A sum of kernels stacks its blocks. The state of a sum is written in the basis where x_0 is the *total* curve:
-measuring f then means reading x_0, and the variance of the total, often far smaller than those of its parts, keeps all
-its digits. ``mix`` and ``unmix`` change to that basis and back (T = identity plus ones from x_0 to each block's head).
+The states of the blocks (``blocks``) are stacked. The state of a sum is written in the basis in which x_0 is the
+*total* curve, Eq. (11): a measurement of f then reads x_0, and the variance of the total, often far smaller than those
+of its parts, keeps all its digits. ``mix`` changes to that basis, and ``unmix_adjoint`` changes derivatives back.
 """
 
 from __future__ import annotations
@@ -22,184 +13,43 @@ from typing import Any, NamedTuple
 from numba import njit
 from numba.extending import overload
 
+from .blocks import START, STATES, TRANSITION
 from .stack import INLINE
 
 
-class NullBlock(NamedTuple):
-    """No process at all: f = 0."""
+class Process(NamedTuple):
+    """A sum of blocks, with the sizes that the compiler must know: each is the length of a tuple (see ``stack``)."""
 
-    rate: float
-    var: float
-
-
-class Matern12Block(NamedTuple):
-    """Matérn-1/2. State (f); A = exp(-z)."""
-
-    rate: float
-    var: float
+    blocks: tuple[Any, ...]
+    dims: tuple[int, ...]  #: d, the dimension of the state
+    columns: tuple[int, ...]  #: C, the number of data columns
 
 
-class Matern32Block(NamedTuple):
-    """Matérn-3/2. State (f, f'/lambda); A = exp(-z) [[1+z, z], [-z, 1-z]]; P_inf = var I."""
+class Transition(NamedTuple):
+    """One step in time (``transition``)."""
 
-    rate: float
-    var: float
-
-
-class Matern52Block(NamedTuple):
-    """Matérn-5/2. State (f, f'/lambda, f''/lambda²); A = exp(-z) (I + z N + z²/2 N²) with N = F/lambda + I."""
-
-    rate: float
-    var: float
+    A: Any  #: (d, d)
+    Q: Any  #: (d, d)
+    work: Any  #: (d, d) scratch
 
 
-STATES = {NullBlock: 1, Matern12Block: 1, Matern32Block: 2, Matern52Block: 3}
+class Motion(NamedTuple):
+    """Transition and drift of a step, block by block: what ``tangent`` differentiates."""
+
+    A: Any
+    Q: Any
+    F: Any
+    noise: Any
 
 
 def dimensions(blocks: tuple[Any, ...]) -> tuple[int, ...]:
-    """The tuple whose length tells the compiler the state dimension."""
+    """A tuple as long as the state."""
     return (0,) * sum(STATES[type(block)] for block in blocks)
 
 
-#: exp(u) P(k, u) / u^k = 1/k! + u/(k+1)! + u²/(k+2)! + ..., to the last digit for u < 1/2.
-_SERIES_3 = tuple(1.0 / math.factorial(3 + n) for n in range(12))
-_SERIES_5 = tuple(1.0 / math.factorial(5 + n) for n in range(12))
-
-
-@njit(**INLINE)
-def _polynomial(c, u):
-    """c[0] + c[1] u + ... + c[11] u^11, in three parts that the processor can work on at the same time."""
-    u2 = u * u
-    u4 = u2 * u2
-    low = (c[0] + c[1] * u) + u2 * (c[2] + c[3] * u)
-    middle = (c[4] + c[5] * u) + u2 * (c[6] + c[7] * u)
-    high = (c[8] + c[9] * u) + u2 * (c[10] + c[11] * u)
-    return low + u4 * (middle + u4 * high)
-
-
-@njit(**INLINE)
-def _incomplete_gamma_3(u, decay):
-    """P(3, u), given decay = exp(-u): by its series where the closed form would cancel."""
-    if u < 0.5:
-        return decay * u * u * u * _polynomial(_SERIES_3, u)
-    return 1.0 - decay * (1.0 + u * (1.0 + 0.5 * u))
-
-
-@njit(**INLINE)
-def _incomplete_gamma_5(u, decay):
-    """P(5, u), the same way."""
-    if u < 0.5:
-        return decay * (u * u) * (u * u) * u * _polynomial(_SERIES_5, u)
-    return 1.0 - decay * (1.0 + u * (1.0 + u * (0.5 + u * (1.0 / 6.0 + u / 24.0))))
-
-
-@njit(**INLINE)
-def _transition_null(block, dt, A, Q, at):
-    A[at, at] = 1.0
-    Q[at, at] = 0.0
-
-
-@njit(**INLINE)
-def _transition_12(block, dt, A, Q, at):
-    z = block.rate * dt
-    A[at, at] = math.exp(-z)
-    Q[at, at] = -block.var * math.expm1(-2.0 * z)
-
-
-@njit(**INLINE)
-def _transition_32(block, dt, A, Q, at):
-    z = block.rate * dt
-    decay = math.exp(-z)
-    A[at, at] = decay * (1.0 + z)
-    A[at, at + 1] = decay * z
-    A[at + 1, at] = -decay * z
-    A[at + 1, at + 1] = decay * (1.0 - z)
-
-    u, decay = 2.0 * z, decay * decay
-    p3 = block.var * _incomplete_gamma_3(u, decay)
-    w1 = block.var * u * decay
-    Q[at, at] = p3
-    Q[at, at + 1] = Q[at + 1, at] = 0.5 * u * w1
-    Q[at + 1, at + 1] = p3 + 2.0 * w1
-
-
-@njit(**INLINE)
-def _transition_52(block, dt, A, Q, at):
-    z = block.rate * dt
-    decay = math.exp(-z)
-    h = 0.5 * z * z
-    A[at, at] = decay * (1.0 + z + h)
-    A[at, at + 1] = decay * (z + 2.0 * h)
-    A[at, at + 2] = decay * h
-    A[at + 1, at] = -decay * h
-    A[at + 1, at + 1] = decay * (1.0 + z - 2.0 * h)
-    A[at + 1, at + 2] = decay * (z - h)
-    A[at + 2, at] = decay * (h - z)
-    A[at + 2, at + 1] = decay * (2.0 * h - 3.0 * z)
-    A[at + 2, at + 2] = decay * (1.0 - 2.0 * z + h)
-
-    u, decay = 2.0 * z, decay * decay
-    scale = 16.0 / 3.0 * block.var  # w_k = u^k exp(-u) / k!
-    p5 = scale * _incomplete_gamma_5(u, decay)
-    w1 = scale * u * decay
-    w2 = w1 * u / 2.0
-    w3 = w2 * u / 3.0
-    w4 = w3 * u / 4.0
-    Q[at, at] = 3.0 / 16.0 * p5
-    Q[at, at + 1] = Q[at + 1, at] = 3.0 / 16.0 * w4
-    Q[at, at + 2] = Q[at + 2, at] = w3 / 8.0 - w4 / 4.0 - p5 / 16.0
-    Q[at + 1, at + 1] = w3 / 4.0 - w4 / 8.0 + p5 / 16.0
-    Q[at + 1, at + 2] = Q[at + 2, at + 1] = w2 / 4.0 - 3.0 / 8.0 * w3 + 3.0 / 16.0 * w4
-    Q[at + 2, at + 2] = w1 / 2.0 - w2 / 2.0 + 3.0 / 4.0 * w3 + 3.0 / 16.0 * p5
-
-
-@njit(**INLINE)
-def _start_null(block, P, F, noise, rate, at):
-    P[at, at] = 0.0
-
-
-@njit(**INLINE)
-def _start_12(block, P, F, noise, rate, at):
-    P[at, at] = block.var
-    F[at, at] = -block.rate
-    noise[at, at] = 2.0 * block.rate * block.var
-    rate[at, 0] = math.nan  # the curve has no derivative
-
-
-@njit(**INLINE)
-def _start_32(block, P, F, noise, rate, at):
-    P[at, at] = P[at + 1, at + 1] = block.var
-    F[at, at + 1] = block.rate
-    F[at + 1, at] = -block.rate
-    F[at + 1, at + 1] = -2.0 * block.rate
-    noise[at + 1, at + 1] = 4.0 * block.rate * block.var
-    rate[at + 1, 0] = block.rate
-
-
-@njit(**INLINE)
-def _start_52(block, P, F, noise, rate, at):
-    P[at, at] = P[at + 2, at + 2] = block.var
-    P[at + 1, at + 1] = block.var / 3.0
-    P[at, at + 2] = P[at + 2, at] = -block.var / 3.0
-    F[at, at + 1] = F[at + 1, at + 2] = block.rate
-    F[at + 2, at] = -block.rate
-    F[at + 2, at + 1] = F[at + 2, at + 2] = -3.0 * block.rate
-    noise[at + 2, at + 2] = 16.0 / 3.0 * block.rate * block.var
-    rate[at + 1, 0] = block.rate
-
-
-_TRANSITION = {
-    NullBlock: _transition_null,
-    Matern12Block: _transition_12,
-    Matern32Block: _transition_32,
-    Matern52Block: _transition_52,
-}
-_START = {
-    NullBlock: _start_null,
-    Matern12Block: _start_12,
-    Matern32Block: _start_32,
-    Matern52Block: _start_52,
-}
+def make_process(blocks: tuple[Any, ...], columns: int = 1) -> Process:
+    """The process of these blocks, for ``columns`` columns of data."""
+    return Process(blocks, dimensions(blocks), (0,) * columns)
 
 
 # --- block-diagonal filling, one block after the other -----------------------------------------------------------
@@ -211,7 +61,7 @@ def fill(blocks, dt, A, Q, at):
 
 @overload(fill, jit_options=INLINE)
 def _fill(blocks, dt, A, Q, at):
-    transition, n = _TRANSITION[blocks[0].instance_class], STATES[blocks[0].instance_class]
+    transition, n = TRANSITION[blocks[0].instance_class], STATES[blocks[0].instance_class]
     if len(blocks) == 1:
 
         def last(blocks, dt, A, Q, at):
@@ -232,7 +82,7 @@ def start(blocks, P, F, noise, rate, at):
 
 @overload(start, jit_options=INLINE)
 def _start(blocks, P, F, noise, rate, at):
-    begin, n = _START[blocks[0].instance_class], STATES[blocks[0].instance_class]
+    begin, n = START[blocks[0].instance_class], STATES[blocks[0].instance_class]
     if len(blocks) == 1:
 
         def last(blocks, P, F, noise, rate, at):
@@ -306,18 +156,22 @@ def _heads(blocks: Any) -> tuple[int, ...]:
     return tuple(sum(sizes[:b]) for b in range(1, len(sizes)))
 
 
-def tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
-    """Adjoint of ``fill``: returns d/d dt; adds d/d log length and d/d log var of block b to out[b, 0] and out[b, 1].
+def tangent(blocks, motion, bar, dt, out, at, b):
+    """Adjoint of ``fill``, Eqs. (20) and (21): returns d/d dt.
 
-    dA/dt = F A and dQ/dt = A noise A', both within the block; A depends on rate * dt, and Q is proportional to var.
+    Adds d/d log length and d/d log var of block b to out[b, 0] and out[b, 1]. ``bar`` is a Transition with the adjoints
+    of A and Q. dA/dt = F A and dQ/dt = A noise A', both within the block; A depends on rate * dt, and Q is proportional
+    to var.
     """
 
 
 @overload(tangent, jit_options=INLINE)
-def _tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
+def _tangent(blocks, motion, bar, dt, out, at, b):
     n = STATES[blocks[0].instance_class]
 
-    def one(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
+    def one(blocks, motion, bar, dt, out, at, b):
+        A, Q, F, noise = motion
+        A_bar, Q_bar = bar.A, bar.Q
         slope = 0.0
         in_var = 0.0
         last = at + n - 1
@@ -336,9 +190,9 @@ def _tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
         return one
     one_block = njit(**INLINE)(one)
 
-    def first_of_several(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
-        slope = one_block(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b)
-        return slope + tangent(blocks[1:], A, Q, F, noise, A_bar, Q_bar, dt, out, at + n, b + 1)
+    def first_of_several(blocks, motion, bar, dt, out, at, b):
+        slope = one_block(blocks, motion, bar, dt, out, at, b)
+        return slope + tangent(blocks[1:], motion, bar, dt, out, at + n, b + 1)
 
     return first_of_several
 
@@ -346,7 +200,7 @@ def _tangent(blocks, A, Q, F, noise, A_bar, Q_bar, dt, out, at, b):
 def blocks_at(blocks, factors, phi, b):
     """Blocks of the same kinds at phi, which begins with log length and log sd of each; ``b`` counts from 0.
 
-    rate = factors[b] / length. (A kernel without blocks has one that is null and heeds neither.)
+    rate = factors[b] / length. (A kernel without blocks has a null block, which ignores both.)
     """
 
 
@@ -363,3 +217,16 @@ def _blocks_at(blocks, factors, phi, b):
         return (one, *blocks_at(blocks[1:], factors, phi, b + 1))
 
     return first_of_several
+
+
+@njit(**INLINE)
+def process_at(process, factors, phi):
+    """The process with its parameters at phi."""
+    return Process(blocks_at(process.blocks, factors, phi, 0), process.dims, process.columns)
+
+
+@njit(**INLINE)
+def transition(process, dt, step):
+    """Write A and Q of a step dt, in the basis of the total curve, into ``step``."""
+    fill(process.blocks, dt, step.A, step.Q, 0)
+    mix(process.blocks, step.A, step.Q, process.dims)

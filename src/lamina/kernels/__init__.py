@@ -2,7 +2,7 @@
 
 A stationary kernel is a function of the lag r = |t - t'|. Each class gives, for arrays of lags, its value, its first
 two derivatives in r (for the dense engine) and its derivatives in theta. The Matérn kernels also have an exact
-state-space form (``block``), which the O(N) engine uses: see ``lamina.engine.statespace``.
+state-space form (``block``), which the O(N) engine uses: see ``lamina.engine.blocks``.
 
 Parameters are given and shown as ``length`` and ``sd``; inside they are on the log scale (``theta``).
 """

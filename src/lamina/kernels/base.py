@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..engine.statespace import NullBlock
+from ..engine.blocks import NullBlock
 from ..errors import KernelError
 
 Array = np.ndarray

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..engine.statespace import Matern12Block, Matern32Block, Matern52Block
+from ..engine.blocks import Matern12Block, Matern32Block, Matern52Block
 from ..errors import KernelError
 from .base import Array, Stationary, as_number, checked_theta
 

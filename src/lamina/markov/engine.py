@@ -5,17 +5,17 @@ Times must not decrease down the rows; equal times are fine. Trend coefficients 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.backward import backward
 from ..engine.curvature import gap_derivatives
-from ..engine.filter import log_likelihood_terms
+from ..engine.filter import Series, log_likelihood_terms
 from ..engine.gradient import forward, new_store, reverse
 from ..engine.gradient import value_and_gradient as plain_value_and_gradient
 from ..engine.smoothing import readouts, simulate, smooth
-from ..engine.statespace import dimensions
+from ..engine.statespace import Process, make_process
 from ..errors import KernelError, OrderError
 from ..kernels import Kernel
 from ..model.trend import LOG_2PI, at_times, design, integrate_out
@@ -33,39 +33,31 @@ class Prediction(NamedTuple):
     sd: Array
 
 
-def _width(n: int) -> tuple[int, ...]:
-    """A tuple whose length tells the compiler a size."""
-    return (0,) * n
-
-
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
-    """log p(y | tau, theta), trend coefficients integrated out. O(N)."""
-    blocks = kernel.blocks()
+    """log p(y | tau, theta), Eq. (14); trend coefficients integrated out, Eq. (38). O(N)."""
     if not kernel.trend:
-        log_det, E = log_likelihood_terms(blocks, dimensions(blocks), (0,), tau, y.reshape(-1, 1), y_sd * y_sd)
+        process = make_process(kernel.blocks())
+        log_det, E = log_likelihood_terms(process, Series(tau, y.reshape(-1, 1), y_sd * y_sd))
         return -0.5 * (len(tau) * LOG_2PI + log_det + E.item())
     d = design(kernel, tau, y, y_sd)
-    columns = _width(d.Z.shape[1])
-    log_det, E = log_likelihood_terms(blocks, dimensions(blocks), columns, tau, d.Z, y_sd * y_sd)
+    log_det, E = log_likelihood_terms(make_process(kernel.blocks(), d.Z.shape[1]), Series(tau, d.Z, y_sd * y_sd))
     return -0.5 * (len(tau) * LOG_2PI + log_det) + integrate_out(E, d.prior, d.constant).value
 
 
 def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array]:
     """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,). O(N)."""
-    blocks = kernel.blocks()
-    dims = dimensions(blocks)
     if not kernel.trend:
-        store, out = new_store(len(tau), len(dims), 1)
-        value, d_blocks = plain_value_and_gradient(blocks, dims, tau, y, y_sd * y_sd, store, out)
+        process = make_process(kernel.blocks())
+        store, out = new_store(len(tau), len(process.dims), 1)
+        value, d_blocks = plain_value_and_gradient(process, tau, y, y_sd * y_sd, store, out)
         return value, out[:, 0].copy(), _theta_gradient(kernel, d_blocks)
     d = design(kernel, tau, y, y_sd)
-    columns = _width(d.Z.shape[1])
-    y_var = y_sd * y_sd
-    store, out = new_store(len(tau), len(dims), len(columns))
-    log_det, E = forward(blocks, dims, columns, tau, d.Z, y_var, store)
+    process, series = make_process(kernel.blocks(), d.Z.shape[1]), Series(tau, d.Z, y_sd * y_sd)
+    store, out = new_store(len(tau), len(process.dims), len(process.columns))
+    log_det, E = forward(process, series, store)
     integrated = integrate_out(E, d.prior, d.constant)
     value = -0.5 * (len(tau) * LOG_2PI + log_det) + integrated.value
-    d_blocks = reverse(blocks, dims, columns, tau, y_var, integrated.weight, store, out)
+    d_blocks = reverse(process, series, integrated.weight, store, out)
     return value, out[:, 0] + out[:, 2:] @ d.slope, _theta_gradient(kernel, d_blocks)
 
 
@@ -75,23 +67,20 @@ def _theta_gradient(kernel: Kernel, d_blocks: Array) -> Array:
 
 
 def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
-    """Second derivative of the log-likelihood in each log-gap (all later rows shift along), shape (N-1,). O(N)."""
-    blocks = kernel.blocks()
-    dims = dimensions(blocks)
-    design_ = design(kernel, tau, y, y_sd)
-    Z, y_var = design_.Z, y_sd * y_sd
-    n, d, C = len(tau), len(dims), Z.shape[1]
-    with_unit = np.column_stack([Z, np.ones(n)])
-    Gs, hs = np.empty((n, d, d)), np.empty((n, d, C + 1))
-    both = _width(d + C + 1)
-    reference = np.append(np.zeros(C), 1.0)
-    constants = backward(blocks, dims, _width(C + 1), both, tau, with_unit, y_var, reference, Gs, hs)
-    log_det, E = gap_derivatives(blocks, dims, _width(C), both, tau, Z, y_var, design_.slope, Gs, hs, constants)
-    _, products = log_likelihood_terms(blocks, dims, _width(C), tau, Z, y_var)
-    integrated = integrate_out(products, design_.prior, design_.constant)
+    """Second derivative of the log-likelihood in each log-gap (all later rows shift along), (N-1,), Eq. (33). O(N)."""
+    d = design(kernel, tau, y, y_sd)
+    n, C = d.Z.shape
+    process, series = make_process(kernel.blocks(), C), Series(tau, d.Z, y_sd * y_sd)
+    states = len(process.dims)
+    Gs, hs = np.empty((n, states, states)), np.empty((n, states, C + 1))
+    with_unit = series._replace(Z=np.column_stack([d.Z, np.ones(n)]))
+    constants = backward(make_process(kernel.blocks(), C + 1), with_unit, np.append(np.zeros(C), 1.0), Gs, hs)
+    log_det, E = gap_derivatives(process, series, d.slope, Gs, hs, constants)
+    _, products = log_likelihood_terms(process, series)
+    integrated = integrate_out(products, d.prior, d.constant)
     first = -0.5 * log_det[:, 0] + np.einsum("cv,ncv->n", integrated.weight, E[:, 0])
     second = -0.5 * log_det[:, 1] + np.einsum("cv,ncv->n", integrated.weight, E[:, 1])
-    if C > 1:  # the coefficients respond as well
+    if C > 1:  # the coefficients respond as well, Eq. (41)
         toward = np.concatenate([[1.0], -integrated.coefficients])
         e = (E[:, 0] @ toward)[:, 1:]
         G = integrated.covariance @ E[:, 0, 1:, 1:]
@@ -124,36 +113,30 @@ def check_differentiable(kernel: Kernel) -> None:
 
 
 def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tuple[Prediction, Prediction]:
-    blocks = kernel.blocks()
-    dims = dimensions(blocks)
     d = design(kernel, tau, y, y_sd)
-    columns, y_var = _width(d.Z.shape[1]), y_sd * y_sd
-    both = _width(len(dims) + len(columns))
+    process = make_process(kernel.blocks(), d.Z.shape[1])
     order = np.argsort(at, kind="stable")
     back = np.argsort(order, kind="stable")
-    means, variances = np.empty((len(at), 2, len(columns))), np.empty((len(at), 2))
-    E = smooth(blocks, dims, columns, both, tau, d.Z, y_var, at[order], _whole(blocks), means, variances)
+    means, variances = np.empty((len(at), 2, d.Z.shape[1])), np.empty((len(at), 2))
+    E = smooth(process, Series(tau, d.Z, y_sd * y_sd), at[order], _whole(process), means, variances)
     means, variances = means[back], variances[back]
-    if len(columns) == 1:
-        return (
-            Prediction(means[:, 0, 0], np.sqrt(variances[:, 0])),
-            Prediction(means[:, 1, 0], np.sqrt(variances[:, 1])),
-        )
+    if not kernel.trend:
+        value, rate = (Prediction(means[:, k, 0], np.sqrt(variances[:, k])) for k in range(2))
+        return value, rate
     integrated = integrate_out(E, d.prior, d.constant)
     offset, X, offset_rate, X_rate = at_times(kernel, d, at)
     found = []
-    for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):
-        D = trend - means[:, k, 1:]  # what the columns leave unexplained at the query points
+    for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):  # Eq. (40)
+        D = trend - means[:, k, 1:]  # what the columns leave unexplained at the query times
         mean = level + means[:, k, 0] + D @ integrated.coefficients
         found.append(Prediction(mean, np.sqrt(variances[:, k] + np.einsum("ma,ab,mb->m", D, integrated.covariance, D))))
     return found[0], found[1]
 
 
-def _whole(blocks: tuple[Any, ...]) -> Array:
+def _whole(process: Process) -> Array:
     """What reads the curve and its rate off the state, shape (2, d)."""
-    dims = dimensions(blocks)
-    H = np.empty((2, len(dims)))
-    readouts(blocks, dims, np.array([0, len(dims)]), H)
+    H = np.empty((2, len(process.dims)))
+    readouts(process, np.array([0, len(process.dims)]), H)
     return H
 
 
@@ -164,23 +147,22 @@ def sample(
 
     Each draw takes its own trend coefficients from their posterior. Where the curve has no rate, f' is NaN.
     """
-    blocks = kernel.blocks()
-    dims = dimensions(blocks)
+    process = make_process(kernel.blocks())
     d = design(kernel, tau, y, y_sd)
-    y_var = y_sd * y_sd
-    columns, both = _width(d.Z.shape[1]), _width(len(dims) + 1)
+    series = Series(tau, d.Z, y_sd * y_sd)
     order = np.argsort(at, kind="stable")
-    out, H = np.empty((n, 2, len(at))), _whole(blocks)
-    if len(columns) == 1:
-        simulate(blocks, dims, both, tau, y, y_var, at[order], H, rng, out)
+    out, H = np.empty((n, 2, len(at))), _whole(process)
+    if not kernel.trend:
+        simulate(process, series, at[order], H, rng, out)
     else:
-        _, E = log_likelihood_terms(blocks, dims, columns, tau, d.Z, y_var)
+        _, E = log_likelihood_terms(make_process(kernel.blocks(), d.Z.shape[1]), series)
         integrated = integrate_out(E, d.prior, d.constant)
         draws = rng.multivariate_normal(integrated.coefficients, integrated.covariance, size=n, method="cholesky")
         offset, X, offset_rate, X_rate = at_times(kernel, d, at[order])
         for k, beta in enumerate(draws):
             residual = d.Z @ np.concatenate([[1.0], -beta])
-            simulate(blocks, dims, both, tau, residual, y_var, at[order], H, rng, out[k : k + 1])
+            left = series._replace(Z=residual[:, None])
+            simulate(process, left, at[order], H, rng, out[k : k + 1])
             out[k, 0] += offset + X @ beta
             out[k, 1] += offset_rate + X_rate @ beta
     back = np.argsort(order, kind="stable")
@@ -199,6 +181,5 @@ def check_order(tau: Array) -> None:
 
 def trend_coefficients(kernel: Kernel, tau: Array, Z: Array, prior: Array, y_sd: Array) -> Array:
     """Posterior mean of the trend coefficients, (q,), for the data columns Z = [y, X] of rows in the order of time."""
-    blocks = kernel.blocks()
-    _, E = log_likelihood_terms(blocks, dimensions(blocks), _width(Z.shape[1]), tau, Z, y_sd * y_sd)
+    _, E = log_likelihood_terms(make_process(kernel.blocks(), Z.shape[1]), Series(tau, Z, y_sd * y_sd))
     return integrate_out(E, prior, 0.0).coefficients

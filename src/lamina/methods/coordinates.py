@@ -1,14 +1,15 @@
 """Inputs without constraints: the ordered inputs of a record as a vector of real numbers, and back.
 
-Each sequence falls into runs of uncertain rows between exact ones. With gaps g in the run, less the least they may be,
+Each sequence falls into runs of uncertain rows between exact ones. With gaps g in the run, less their minimum,
 
     open        start, then log g                       (no exact row on either side)
     above       log g from the exact row below upwards
     below       log g from the exact row above downwards
-    between     log-ratios of the gaps, which fill the room between two exact rows
+    between     log-ratios of the gaps, which fill the time between two exact rows
     alone       the input itself                        (a row without order)
 
-``lay`` gives the inputs and the log-Jacobian, ``pull`` carries a gradient in the inputs back.
+``to_inputs`` gives the inputs and the log-Jacobian, Eqs. (3) and (53); ``pull_gradient`` carries a gradient in the
+inputs back.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..engine.stack import FAST
+from ..engine.stack import LEAN
 from ..model.problem import Problem
 
 Array = np.ndarray
@@ -36,8 +37,8 @@ class Plan(NamedTuple):
     kind: Array  #: (R,)
     floor: Array  #: (R,) the exact input below the run, where there is one
     ceiling: Array  #: (R,) and above
-    least: Array  #: (n,) least gap before the row of each coordinate, where there is a gap
-    least_after: Array  #: (R,) least gap after the last row of each run
+    least: Array  #: (n,) minimum gap before the row of each coordinate, where there is a gap
+    least_after: Array  #: (R,) minimum gap after the last row of each run
 
 
 def make_plan(problem: Problem) -> Plan:
@@ -73,9 +74,9 @@ def make_plan(problem: Problem) -> Plan:
     )
 
 
-@njit(**FAST)
+@njit(**LEAN)
 def _log_total(x, a, b):
-    """log(1 + sum exp x[a:b]): the room between two exact rows, in units of its last gap."""
+    """log(1 + sum exp x[a:b]): the time between two exact rows, in units of its last gap."""
     top = 0.0
     for i in range(a, b):
         top = max(top, x[i])
@@ -85,17 +86,17 @@ def _log_total(x, a, b):
     return top + math.log(total)
 
 
-@njit(**FAST)
+@njit(**LEAN)
 def _room(plan, k):
-    """What is left between the exact rows around run k when every gap has its least."""
+    """What is left between the exact rows around run k when every gap has its minimum."""
     room = plan.ceiling[k] - plan.floor[k] - plan.least_after[k]
     for i in range(plan.first[k], plan.first[k + 1]):
         room -= plan.least[i]
     return room
 
 
-@njit(cache=True, **FAST)
-def lay(plan, x, tau):
+@njit(cache=True, **LEAN)
+def to_inputs(plan, x, tau):
     """Write the inputs of coordinates x (n,) into tau (N,), whose exact rows stay; returns log |d tau / d x|."""
     log_jacobian = 0.0
     for k in range(len(plan.kind)):
@@ -128,8 +129,8 @@ def lay(plan, x, tau):
     return log_jacobian
 
 
-@njit(cache=True, **FAST)
-def pull(plan, x, d_tau, with_jacobian, d_x):
+@njit(cache=True, **LEAN)
+def pull_gradient(plan, x, d_tau, with_jacobian, d_x):
     """Write the gradient in x from the gradient in tau (N,), with that of the log-Jacobian added if wanted."""
     own = 1.0 if with_jacobian else 0.0
     for k in range(len(plan.kind)):
@@ -161,7 +162,7 @@ def pull(plan, x, d_tau, with_jacobian, d_x):
                     d_x[i] = own + math.exp(x[i]) * later
 
 
-def unlay(plan: Plan, tau: Array) -> Array:
+def to_coordinates(plan: Plan, tau: Array) -> Array:
     """Coordinates x (n,) of inputs tau (N,)."""
     x = np.empty(len(plan.rows))
     for k, kind in enumerate(plan.kind):

@@ -35,10 +35,10 @@ class Optimum(NamedTuple):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _marginal(blocks, dims, columns, target, tau, phi):
+def _marginal(target, tau, phi):
     """log p(y | tau, phi) + log p(phi), and its gradient in phi (P,)."""
     d_tau, d_phi = np.zeros(len(tau)), np.zeros(len(phi))
-    value = likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
+    value = likelihood(target, tau, phi, d_tau, d_phi)
     value += parameters_prior(target, phi, d_phi)
     return value, d_phi
 
@@ -49,7 +49,7 @@ def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array]
     if problem.engine == "markov":
         target = make_target(problem)
         target = target._replace(rows=target.rows._replace(y_var=y_var))
-        return partial(_marginal, problem.blocks, problem.dims, problem.columns, target, tau)
+        return partial(_marginal, target, tau)
 
     def on_dense(phi: Array) -> tuple[float, Array]:
         kernel = problem.kernel.with_theta(phi[: problem.n_kernel])

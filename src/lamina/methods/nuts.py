@@ -20,7 +20,7 @@ from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_h
 from ..support.cpus import available_cores
 from ..support.numbers import count
 from . import BOUNDED, EQUAL_DEPTHS, Method
-from .coordinates import lay, make_plan, pull, unlay
+from .coordinates import make_plan, pull_gradient, to_coordinates, to_inputs
 from .draws import Draws
 from .starts import starting_inputs, starting_phi
 from .target import dense_log_density, log_density, make_target
@@ -113,16 +113,16 @@ class _Density:
         tau, phi = problem.rows.t.copy(), problem.start.copy()
         d_tau, d_phi = np.empty(len(tau)), np.empty(len(phi))
         if problem.engine == "markov":
-            density = partial(log_density, problem.blocks, problem.dims, problem.columns, self.target)
+            density = partial(log_density, self.target)
         else:
             density = partial(dense_log_density, problem, self.target)
 
         def logp(x: Array) -> tuple[float, Array]:
             gradient = np.empty(self.size)
             phi[self.free] = x[n:]
-            value = lay(self.plan, x[:n], tau)
+            value = to_inputs(self.plan, x[:n], tau)
             value += density(tau, phi, d_tau, d_phi)
-            pull(self.plan, x[:n], d_tau, True, gradient[:n])
+            pull_gradient(self.plan, x[:n], d_tau, True, gradient[:n])
             gradient[n:] = d_phi[self.free]
             return value, gradient
 
@@ -134,14 +134,14 @@ class _Density:
     def expand(self, x: Array) -> dict[str, Array]:
         """The inputs and all parameters at x."""
         tau, phi = self.problem.rows.t.copy(), self.problem.start.copy()
-        lay(self.plan, x[: self.n], tau)
+        to_inputs(self.plan, x[: self.n], tau)
         phi[self.free] = x[self.n :]
         return {"tau": tau, "phi": phi}
 
     def initial(self, seed: int) -> Array:
         """Where a chain begins."""
         rng = np.random.default_rng(seed)
-        inputs = unlay(self.plan, starting_inputs(self.problem, rng))
+        inputs = to_coordinates(self.plan, starting_inputs(self.problem, rng))
         return np.concatenate([inputs, starting_phi(self.problem, rng)[self.free]])
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from numba import njit
 
 from .. import dense
-from ..engine.filter import log_likelihood_terms
+from ..engine.blocks import STATES
+from ..engine.filter import Series, log_likelihood_terms
 from ..engine.smoothing import readouts, simulate, smooth
 from ..engine.stack import FAST
-from ..engine.statespace import STATES, blocks_at
+from ..engine.statespace import Process, process_at
 from ..kernels import Kernel, Stationary
 from ..model.parameters import Y_SCALE
 from ..model.problem import Problem
@@ -26,14 +27,15 @@ from ..model.rows import in_time_order
 from ..model.trend import at_times, draw, integrate
 from ..support.cpus import in_parts
 from .draws import Draws
+from .target import make_target
 
 Array = np.ndarray
 
-#: Inputs of draws that are kept in single precision are turned into double about so many at once.
+#: Inputs that are kept in single precision are turned into double about this many at a time.
 NUMBERS_AT_ONCE = 5_000_000
 
 
-#: The parts that the curve is told in: one, with or without the trend, or each kernel of a sum and then the trend.
+#: The parts of the curve: one, with or without the trend, or each kernel of a sum and then the trend.
 Parts = Literal["whole", "without trend", "all"]
 
 
@@ -43,9 +45,20 @@ class Readouts(NamedTuple):
     There is one row of times for all draws, or one for each: T of them.
     """
 
-    edges: Array  #: where the state of each part begins: see ``markov.smoothing.readouts``
+    edges: Array  #: where the state of each part begins: see ``engine.smoothing.readouts``
     offset: Array  #: (R, T, M) with X: what the trend has in it is offset + X @ coefficients
     X: Array  #: (R, T, M, q)
+
+
+class Chosen(NamedTuple):
+    """Some draws in double precision, and what to do to their data."""
+
+    first: int  #: number of the first
+    tau: Array  #: (S, N)
+    phi: Array  #: (S, P)
+    extra_var: Array  #: (N,) variance to be added
+    shift: Array  #: (S, N) of y, or (0, N)
+    factor: Array  #: (S, N) of its variance, or (0, N)
 
 
 def curves(
@@ -94,11 +107,8 @@ def sample(
         step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
         for first in range(0, n, step):
             some = which[first : first + step]
-            _sample_draws(
-                problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + 1),
-                problem.factors, problem.rows, problem.design.prior, _beside(problem, draws, some),
-                draws.tau[some].astype(float), draws.phi[some], at[order], read, rng, out[first : first + step],
-            )  # fmt: skip
+            chosen = _choose(problem, draws, some, first)
+            _sample_draws(make_target(problem), chosen, at[order], read, rng, out[first : first + step])
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
@@ -115,15 +125,12 @@ def sample(
 
 
 def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
-    """Mean and variance of each regression coefficient (trend terms as laid out in ``Design``, offsets), for each draw:
+    """Mean and variance of each regression coefficient (trend terms as in ``Design``, then offsets), for each draw:
     two arrays (S, q). On the Markov engine only.
     """
     out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
-    for beside, tau, phi, first in _double_precision(problem, draws, slice(0, len(draws.tau))):
-        _coefficients(
-            problem.blocks, problem.dims, problem.columns, problem.factors, problem.rows, problem.design.prior,
-            beside, tau, phi, out[:, first : first + len(tau)],
-        )  # fmt: skip
+    for chosen in _in_portions(problem, draws, slice(0, len(draws.tau))):
+        _coefficients(make_target(problem), chosen, out[:, chosen.first : chosen.first + len(chosen.tau)])
     return out[0], out[1]
 
 
@@ -167,14 +174,11 @@ def _predicted(
     # What comes next needs all draws of a point together.
     mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
     if problem.kernel.is_markov:
+        target = make_target(problem)
 
         def one_part(part: slice) -> None:
-            for beside, *some in _double_precision(problem, draws, part):
-                _predict_draws(
-                    problem.blocks, problem.dims, problem.columns, (0,) * (len(problem.dims) + len(problem.columns)),
-                    problem.factors, problem.rows, problem.design.prior, beside,
-                    *some, ordered, order, read, mean, var,
-                )  # fmt: skip
+            for chosen in _in_portions(problem, draws, part):
+                _predict_draws(target, chosen, ordered, order, read, mean, var)
 
         in_parts(len(draws.tau), one_part)
     else:
@@ -188,27 +192,21 @@ def _predicted(
     return np.moveaxis(mean, 2, 0), np.moveaxis(var, 2, 0)
 
 
-def _double_precision(problem: Problem, draws: Draws, part: slice) -> Iterator[tuple[Any, Array, Array, int]]:
-    """The draws of a part, as many at once as leave room for others.
-
-    What is to be done to their data (``_beside``), tau, phi and the number of the first.
-    """
+def _in_portions(problem: Problem, draws: Draws, part: slice) -> Iterator[Chosen]:
+    """The draws of a part, a portion at a time, because double precision may need twice the memory."""
     step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
     for first in range(part.start, part.stop, step):
-        some = slice(first, min(first + step, part.stop))
-        yield _beside(problem, draws, some), draws.tau[some].astype(float, copy=False), draws.phi[some], first
+        yield _choose(problem, draws, slice(first, min(first + step, part.stop)), first)
 
 
-def _beside(problem: Problem, draws: Draws, which: Array | slice) -> tuple[Array, Array, Array]:
-    """What is to be done to the data of these draws: variance to be added (N,), shift of y and factor of its variance.
-
-    The last two have a row for each draw, or none.
-    """
+def _choose(problem: Problem, draws: Draws, which: Array | slice, first: int) -> Chosen:
+    """Some draws, the first of which has the number ``first``."""
     n = len(problem.rows.t)
     extra = np.zeros(n) if draws.extra_var is None else draws.extra_var
-    if draws.shift is None or draws.factor is None:
-        return extra, np.empty((0, n)), np.empty((0, n))
-    return extra, draws.shift[which], draws.factor[which]
+    beside = (np.empty((0, n)), np.empty((0, n)))
+    if draws.shift is not None and draws.factor is not None:
+        beside = draws.shift[which], draws.factor[which]
+    return Chosen(first, draws.tau[which].astype(float, copy=False), draws.phi[which], extra, *beside)
 
 
 def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
@@ -224,37 +222,41 @@ def _root(covariance: Array) -> Array:
 
 
 @njit(**FAST)
-def _lay_out(rows, beside, s, tau, phi, time, Z, y_var):
-    """Draw s in merged time order: times, data columns and variances."""
-    extra_var, shift, factor = beside
-    order = np.argsort(tau)
-    in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), time, Z, y_var)
+def _write_series(target, chosen, s, series):
+    """Data of draw s in merged time order."""
+    rows, tau, order = target.rows, chosen.tau[s], np.argsort(chosen.tau[s])
+    in_time_order(rows, tau, order, math.exp(chosen.phi[s, Y_SCALE]), series)
     for p in range(len(order)):
         r = order[p]
-        y_var[p] += extra_var[r]
-        if len(shift) > 0:
-            Z[p, 0] += shift[s, r] - rows.shift[r]
-            y_var[p] *= factor[s, r] / rows.factor[r]
+        series.y_var[p] += chosen.extra_var[r]
+        if len(chosen.shift) > 0:
+            series.Z[p, 0] += chosen.shift[s, r] - rows.shift[r]
+            series.y_var[p] *= chosen.factor[s, r] / rows.factor[r]
+
+
+@njit(**FAST)
+def _new_series(target, chosen):
+    N, C = chosen.tau.shape[1], len(target.process.columns)
+    return Series(np.empty(N), np.empty((N, C)), np.empty(N))
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _predict_draws(
-    blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, first, at, order, read, mean, var
-):
-    """mean and var (R, M, S) of what is read out for draws taus and phis, the first of which is number ``first``.
+def _predict_draws(target, chosen, at, order, read, mean, var):
+    """Write mean and var (R, M, S) of what is read out for each chosen draw, Eq. (40).
 
-    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` says where each belongs in the output.
+    Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` is where each belongs in the output.
     """
-    N, M, C, R = taus.shape[1], at.shape[1], len(columns), len(read.offset)
-    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    H, means, variances = np.empty((R, len(dims))), np.empty((M, R, C)), np.empty((M, R))
-    for s in range(len(taus)):
-        own = first + s if len(at) > 1 else 0
-        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
-        there = blocks_at(blocks, factors, phis[s], 0)
-        readouts(there, dims, read.edges, H)
-        E = smooth(there, dims, columns, both, time, Z, y_var, at[own], H, means, variances)
-        _, root, whitened = integrate(E + trend_prior)
+    M, C, R = at.shape[1], len(target.process.columns), len(read.offset)
+    H, means, variances = np.empty((R, len(target.process.dims))), np.empty((M, R, C)), np.empty((M, R))
+    series = _new_series(target, chosen)
+    for s in range(len(chosen.tau)):
+        number = chosen.first + s
+        own = number if len(at) > 1 else 0
+        _write_series(target, chosen, s, series)
+        there = process_at(target.process, target.factors, chosen.phi[s])
+        readouts(there, read.edges, H)
+        E = smooth(there, series, at[own], H, means, variances)
+        _, root, whitened = integrate(E + target.trend_prior)
         for j in range(M):
             for r in range(R):
                 m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
@@ -264,45 +266,44 @@ def _predict_draws(
                         spread += root[a, b] * (read.X[r, own, j, b] - means[j, r, b + 1])
                     m += spread * whitened[a]
                     v += spread * spread
-                mean[r, order[own, j], first + s] = m
-                var[r, order[own, j], first + s] = v
+                mean[r, order[own, j], number] = m
+                var[r, order[own, j], number] = v
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _coefficients(blocks, dims, columns, factors, rows, trend_prior, beside, taus, phis, out):
-    """out (2, S, q): mean and variance of the coefficients for each draw."""
-    N, C = taus.shape[1], len(columns)
-    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    for s in range(len(taus)):
-        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
-        _, E = log_likelihood_terms(blocks_at(blocks, factors, phis[s], 0), dims, columns, time, Z, y_var)
-        _, root, whitened = integrate(E + trend_prior)
-        for i in range(C - 1):
+def _coefficients(target, chosen, out):
+    """Write mean and variance of the coefficients for each chosen draw into out (2, S, q)."""
+    series, q = _new_series(target, chosen), len(target.process.columns) - 1
+    for s in range(len(chosen.tau)):
+        _write_series(target, chosen, s, series)
+        _, E = log_likelihood_terms(process_at(target.process, target.factors, chosen.phi[s]), series)
+        _, root, whitened = integrate(E + target.trend_prior)
+        for i in range(q):
             mean, var = 0.0, 0.0
-            for k in range(C - 1):
+            for k in range(q):
                 mean += root[k, i] * whitened[k]
                 var += root[k, i] * root[k, i]
             out[0, s, i], out[1, s, i] = mean, var
 
 
 @njit(nogil=True, cache=True, **FAST)
-def _sample_draws(blocks, dims, columns, both, factors, rows, trend_prior, beside, taus, phis, at, read, rng, out):
-    """One joint draw (R, M) of what is read out for each draw of (tau, phi), trend coefficients drawn as well."""
-    N, M, C, R = taus.shape[1], len(at), len(columns), len(read.offset)
-    time, Z, y_var, z = np.empty(N), np.empty((N, C)), np.empty(N), np.empty(N)
-    H, beta = np.empty((R, len(dims))), np.empty(C - 1)
-    for s in range(len(taus)):
-        _lay_out(rows, beside, s, taus[s], phis[s], time, Z, y_var)
-        there = blocks_at(blocks, factors, phis[s], 0)
-        readouts(there, dims, read.edges, H)
-        _, E = log_likelihood_terms(there, dims, columns, time, Z, y_var)
-        _, root, whitened = integrate(E + trend_prior)
+def _sample_draws(target, chosen, at, read, rng, out):
+    """One joint draw (R, M) of what is read out for each chosen draw, trend coefficients drawn as well."""
+    N, M, C, R = chosen.tau.shape[1], len(at), len(target.process.columns), len(read.offset)
+    H, beta, series = np.empty((R, len(target.process.dims))), np.empty(C - 1), _new_series(target, chosen)
+    left = Series(series.time, np.empty((N, 1)), series.y_var)
+    for s in range(len(chosen.tau)):
+        _write_series(target, chosen, s, series)
+        there = process_at(target.process, target.factors, chosen.phi[s])
+        readouts(there, read.edges, H)
+        _, E = log_likelihood_terms(there, series)
+        _, root, whitened = integrate(E + target.trend_prior)
         draw(root, whitened, rng, beta)
         for p in range(N):
-            z[p] = Z[p, 0]
+            left.Z[p, 0] = series.Z[p, 0]
             for c in range(C - 1):
-                z[p] -= beta[c] * Z[p, c + 1]
-        simulate(there, dims, both, time, z, y_var, at, H, rng, out[s : s + 1])
+                left.Z[p, 0] -= beta[c] * series.Z[p, c + 1]
+        simulate(Process(there.blocks, there.dims, (0,)), left, at, H, rng, out[s : s + 1])
         for r in range(R):
             for j in range(M):
                 out[s, r, j] += read.offset[r, 0, j]

@@ -1,9 +1,9 @@
 """The log-posterior of inputs and parameters, with its gradient, as one compiled function: O(N) a call.
 
-    log p(y | tau, theta) + sum log p(date | tau) + log p(gaps | alpha, memory) + log p(phi)
+    log p(y | tau, theta) + sum log p(date | tau) + log p(gaps | alpha, memory) + log p(phi)          Eq. (2)
 
-Gaussian dates are N(t; tau, t_scale² t_sd²). Trend coefficients are integrated out. This is the density that mcmc and
-nuts sample, to the letter.
+Gaussian dates are N(t; tau, t_scale² t_sd²). Trend coefficients are integrated out. mcmc, nuts and npv all work on this
+density, and so does prediction: ``make_target`` writes a problem down for them once.
 """
 
 from __future__ import annotations
@@ -15,72 +15,103 @@ import numpy as np
 from numba import njit
 
 from .. import dense
+from ..engine.filter import Series, log_likelihood_terms
 from ..engine.gradient import forward, reverse, store_width
-from ..engine.stack import FAST, unowned
-from ..engine.statespace import blocks_at
+from ..engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, LEAN, unowned
+from ..engine.statespace import Process, process_at
 from ..errors import KernelError
-from ..gaps import log_density as gap_log_density
-from ..gaps import log_density_with_memory
+from ..gaps.pace import set_carry
+from ..gaps.prior import Exponents, Gaps, exponents, gamma_exponents
+from ..gaps.prior import log_density as log_density_of_gaps
+from ..model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ..model.problem import Problem
-from ..model.rows import Rows, in_time_order, log_date, remember
+from ..model.rows import Rows, in_time_order, log_date
 from ..model.trend import integrate
 
 Array = np.ndarray
 
+#: What ``Target.outliers`` may be: see ``mcmc.renewal``.
+NO_OUTLIERS, MIXTURE, STUDENT = 0, 1, 2
+OUTLIERS = {None: NO_OUTLIERS, "mixture": MIXTURE, "student": STUDENT}
+#: The fields of ``Rows`` that a sampler changes.
+CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular", "carry")
+
 
 class Target(NamedTuple):
-    """Everything but the unknowns."""
+    """Everything but the unknowns. A sampler changes some arrays of ``rows``, so each chain has its own."""
 
+    process: Process  #: of the kernels, at any parameters; empty if a kernel is not Markov
     rows: Rows
-    factors: Array  #: (B,)
-    trend_prior: Array  #: (C, C)
+    factors: Array  #: (B,) rate = factor / length
+    trend_prior: Array  #: (C, C) what the prior of the trend coefficients adds to E
     prior_mean: Array  #: (P,)
     prior_sd: Array  #: (P,)
-    free: Array  #: (P,) mask
+    free: Array  #: (P,) mask of the unknown parameters
+    theta: Array  #: positions in phi of the unknown parameters of the likelihood: those of the kernel, and y_scale
     members: Array  #: rows of all sequences, one after the other
     first: Array  #: (S + 1,) where each sequence begins in ``members``
-    gamma: bool
+    gamma: bool  #: whether the gap prior has an alpha
+    gap_prior: Exponents  #: the gap prior, unless it has an alpha
     memory: bool
-    power: float  #: of the gap prior where it has no alpha
-    per_gap: float
-    floor: float
+    outliers: int
+
+
+class Collapsed(NamedTuple):
+    """log p(y | tau, phi), trend coefficients integrated out, and their distribution."""
+
+    value: float  #: up to a constant
+    root: Array  #: (q, q): their covariance is root' root
+    whitened: Array  #: (q,): and their mean root' whitened
 
 
 def make_target(problem: Problem) -> Target:
-    """Lay a problem out for ``log_density``."""
+    """A problem as compiled code works on it, with arrays of its own for what a sampler changes."""
     sequences = [rows for _, rows in problem.record.sequences]
-    plain = problem.gap_prior(problem.start)
+    unknown = np.flatnonzero(problem.free)
+    is_gamma, is_markov = problem.model.gaps == "gamma", problem.kernel.is_markov
     return Target(
-        rows=problem.rows._replace(carry=problem.rows.carry.copy()),  # it changes with memory
+        process=Process(problem.blocks, problem.dims, problem.columns) if is_markov else Process((), (), ()),
+        rows=problem.rows._replace(**{name: getattr(problem.rows, name).copy() for name in CHANGING}),
         factors=problem.factors,
         trend_prior=problem.design.prior,
         prior_mean=problem.prior_mean,
         prior_sd=problem.prior_sd,
         free=problem.free,
+        theta=unknown[(unknown < problem.n_kernel) | (unknown == len(problem.free) + Y_SCALE)],
         members=np.concatenate([np.empty(0, np.int64), *sequences]).astype(np.int64),
         first=np.concatenate([[0], np.cumsum([len(rows) for rows in sequences])]).astype(np.int64),
-        gamma=problem.model.gaps == "gamma",
+        gamma=is_gamma,
+        gap_prior=exponents("exponential" if is_gamma else problem.model.gaps, floor=problem.floor),
         memory=problem.model.memory,
-        power=plain.power,
-        per_gap=plain.per_gap,
-        floor=problem.floor,
+        outliers=OUTLIERS[problem.model.outliers],
     )
 
 
+@njit(**INLINE)
+def gap_prior_at(target, phi):
+    """The exponents of the gap prior at phi."""
+    if target.gamma:
+        return gamma_exponents(1.0 + math.exp(phi[ALPHA]), target.gap_prior.floor)
+    return target.gap_prior
+
+
 @njit(**FAST)
-def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
-    """log p(y | tau, phi) up to a constant, trend integrated out; gradients are added to d_tau (N,) and d_phi (P,)."""
-    rows = unowned(target.rows)
-    N, C, d, P = len(tau), len(columns), len(dims), len(phi)
-    order = np.argsort(tau)
-    time, Z, y_var = np.empty(N), np.empty((N, C)), np.empty(N)
-    in_time_order(rows, tau, order, math.exp(phi[P - 1]), time, Z, y_var)
-    there = blocks_at(blocks, target.factors, phi, 0)
-    store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
-    log_det, E = forward(there, dims, columns, time, Z, y_var, store)
-    value, root, whitened = integrate(E + target.trend_prior)
-    W = np.zeros((C, C))
-    w = np.zeros(C)
+def collapsed(target, tau, order, phi, series):
+    """``Collapsed`` at inputs tau (N,), whose rows by time are ``order`` (N,); ``series`` is scratch."""
+    in_time_order(target.rows, tau, order, math.exp(phi[Y_SCALE]), series)
+    log_det, E = log_likelihood_terms(process_at(target.process, target.factors, phi), series)
+    for i in range(len(E)):
+        for j in range(len(E)):
+            E[i, j] += target.trend_prior[i, j]
+    value, root, whitened = integrate(E)
+    return Collapsed(value - 0.5 * log_det, root, whitened)
+
+
+@njit(**INLINE_MAKING_ARRAYS)
+def _weight(root, whitened):
+    """W = d value / d E, Eq. (39), from what ``integrate`` returned."""
+    C = len(whitened) + 1
+    W, w = np.zeros((C, C)), np.zeros(C)
     w[0] = 1.0
     for i in range(C - 1):
         for k in range(C - 1):
@@ -91,29 +122,43 @@ def likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
             if i > 0 and j > 0:
                 for k in range(C - 1):
                     W[i, j] -= 0.5 * root[k, i - 1] * root[k, j - 1]
-    d_blocks = reverse(there, dims, columns, time, y_var, W, store, out)
+    return W
+
+
+@njit(**FAST)
+def likelihood(target, tau, phi, d_tau, d_phi):
+    """log p(y | tau, phi) up to a constant, trend integrated out; gradients are added to d_tau (N,) and d_phi (P,)."""
+    rows, there = unowned(target.rows), process_at(target.process, target.factors, phi)
+    N, C, d = len(tau), len(there.columns), len(there.dims)
+    order = np.argsort(tau)
+    series = Series(np.empty(N), np.empty((N, C)), np.empty(N))
+    in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), series)
+    store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
+    log_det, E = forward(there, series, store)
+    value, root, whitened = integrate(E + target.trend_prior)
+    d_blocks = reverse(there, series, _weight(root, whitened), store, out)
     for p in range(N):
         r = order[p]
         d_tau[r] += out[p, 0]
         for c in range(C):
             d_tau[r] += out[p, 2 + c] * rows.slope[c]
         if rows.measured[r]:
-            d_phi[P - 1] += 2.0 * out[p, 1] * y_var[p]
+            d_phi[Y_SCALE] += 2.0 * out[p, 1] * series.y_var[p]
     for b in range(len(target.factors)):
-        if 2 * b + 1 < P - 4:
+        if 2 * b + 1 < len(phi) + MEMORY:  # a kernel of trend terms alone has a block but no parameters
             d_phi[2 * b] += d_blocks[b, 0]
             d_phi[2 * b + 1] += 2.0 * d_blocks[b, 1]
     return value - 0.5 * log_det
 
 
-@njit(**FAST)
+@njit(**LEAN)
 def dates(target, tau, phi, d_tau, d_phi):
     """sum log p(date | tau) over the uncertain rows, up to a constant; gradients are added.
 
     Gaussian dates have the standard deviation t_scale t_sd.
     """
-    rows, P = target.rows, len(phi)
-    t_scale = math.exp(phi[P - 2])
+    rows = target.rows
+    t_scale = math.exp(phi[T_SCALE])
     value = 0.0
     for r in range(len(tau)):
         if 0.0 < rows.t_var[r] < math.inf:
@@ -121,49 +166,47 @@ def dates(target, tau, phi, d_tau, d_phi):
             value += part
             d_tau[r] += slope
             if rows.size[r] == 0:
-                value -= phi[P - 2]
-                d_phi[P - 2] -= 2.0 * part + 1.0
+                value -= phi[T_SCALE]
+                d_phi[T_SCALE] -= 2.0 * part + 1.0
     return value
 
 
-@njit(**FAST)
+@njit(nogil=True, cache=True, **FAST)
 def spacing(target, tau, phi, d_tau, d_phi):
-    """log p(gaps | alpha) over all sequences; gradients are added, but with memory, where there are none."""
-    rows, value, P = target.rows, 0.0, len(phi)
-    alpha = 1.0 + math.exp(phi[P - 3])
+    """log p(gaps | alpha) over all sequences; gradients are added, except with memory, which has none."""
+    rows, value, prior = target.rows, 0.0, gap_prior_at(target, phi)
     if target.memory:
-        remember(rows, math.exp(phi[P - 4]))
+        set_carry(rows, math.exp(phi[MEMORY]))
     for s in range(len(target.first) - 1):
         members = target.members[target.first[s] : target.first[s + 1]]
-        gaps = members[:-1]
-        power = alpha if target.gamma else 1.0 + target.power
-        span = (alpha if target.gamma else target.per_gap) * rows.gaps[s]
-        if target.memory:
-            value += log_density_with_memory(
-                tau[members], rows.unit[gaps], rows.least[gaps], rows.regular[gaps], rows.carry[gaps],
-                power, span, target.floor,
-            )  # fmt: skip
-            continue
-        part, d_own, d_alpha = gap_log_density(
-            tau[members], rows.unit[gaps], rows.least[gaps], rows.regular[gaps], power, span, target.floor
-        )
+        before = members[:-1]
+        gaps = Gaps(rows.least[before], rows.unit[before], rows.regular[before], rows.carry[before])
+        part, d_own, d_alpha = log_density_of_gaps(tau[members], gaps, prior)
         value += part
+        if target.memory:
+            continue
         for i in range(len(members)):
             d_tau[members[i]] += d_own[i]
         if target.gamma:
-            d_phi[P - 3] += d_alpha * (alpha - 1.0)
+            d_phi[ALPHA] += d_alpha * (prior.per_gap - 1.0)
     return value
 
 
-@njit(**FAST)
+@njit(**INLINE)
+def log_parameter_prior(target, phi, i):
+    """log p(phi[i]), up to a constant."""
+    u = (phi[i] - target.prior_mean[i]) / target.prior_sd[i]
+    return -0.5 * u * u
+
+
+@njit(**LEAN)
 def parameters_prior(target, phi, d_phi):
-    """log p(phi) of the unknown ones, up to a constant; gradients are added."""
+    """log p(phi) of the unknown parameters, up to a constant; gradients are added."""
     value = 0.0
     for i in range(len(phi)):
         if target.free[i]:
-            u = (phi[i] - target.prior_mean[i]) / target.prior_sd[i]
-            value -= 0.5 * u * u
-            d_phi[i] -= u / target.prior_sd[i]
+            value += log_parameter_prior(target, phi, i)
+            d_phi[i] -= (phi[i] - target.prior_mean[i]) / target.prior_sd[i] / target.prior_sd[i]
     return value
 
 
@@ -176,11 +219,11 @@ def log_prior(target, tau, phi, d_tau, d_phi):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def log_density(blocks, dims, columns, target, tau, phi, d_tau, d_phi):
+def log_density(target, tau, phi, d_tau, d_phi):
     """The log-posterior at (tau, phi), up to a constant; writes its gradient to d_tau (N,) and d_phi (P,)."""
     d_tau[:] = 0.0
     d_phi[:] = 0.0
-    value = likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
+    value = likelihood(target, tau, phi, d_tau, d_phi)
     return value + log_prior(target, tau, phi, d_tau, d_phi)
 
 
@@ -194,7 +237,7 @@ def dense_log_density(problem: Problem, target: Target, tau: Array, phi: Array, 
 
 def dense_likelihood(problem: Problem, tau: Array, phi: Array, d_tau: Array, d_phi: Array) -> float:
     """``likelihood`` on the dense engine; gradients are added."""
-    y_var = problem.y_var(math.exp(phi[-1]))
+    y_var = problem.y_var(math.exp(phi[Y_SCALE]))
     try:
         kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
         value, d_inputs, d_theta, d_y_var = dense.value_and_gradients(kernel, tau, problem.y, np.sqrt(y_var))
@@ -202,5 +245,5 @@ def dense_likelihood(problem: Problem, tau: Array, phi: Array, d_tau: Array, d_p
         return -math.inf
     d_tau += d_inputs
     d_phi[: problem.n_kernel] += d_theta
-    d_phi[-1] += 2.0 * float(d_y_var @ np.where(problem.rows.measured, y_var, 0.0))
+    d_phi[Y_SCALE] += 2.0 * float(d_y_var @ np.where(problem.rows.measured, y_var, 0.0))
     return value

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..engine.statespace import dimensions
 from ..errors import MethodError
-from ..gaps import Exponents
 from ..kernels import Constant, Kernel, Linear, Matern, Sum
 from ..record import Record
 from ..records.ties import bottom_up, check_single_dates, check_single_values, merge_ties
@@ -108,14 +107,6 @@ class Problem:
         if "alpha" in values:
             values["alpha"] = 1.0 + values["alpha"]
         return values
-
-    def gap_prior(self, phi: Array) -> Exponents:
-        """The exponents of the gap prior at phi."""
-        if self.model.gaps == "gamma":
-            alpha = 1.0 + math.exp(phi[ALPHA])
-            return Exponents(alpha - 1.0, alpha, self.floor, self.model.memory)
-        power = -1.0 if self.model.gaps == "log-uniform" else 0.0
-        return Exponents(power, 1.0 if self.model.gaps == "exponential" else 0.0, self.floor, False)
 
 
 def build_problem(record: Record, model: Model, uses_order: bool = True) -> Problem:

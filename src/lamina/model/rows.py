@@ -8,13 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..engine.stack import FAST, INLINE
+from ..engine.stack import INLINE, LEAN
 
 #: Outside a date that has hard bounds the log-density falls by this much at once, and again for each sd of distance.
 WALL = 1e3
-
-#: Nothing lasts for ever: with 1, there would be nothing new in a gap.
-MOST_CARRY = 1.0 - 1e-9
 
 
 class Rows(NamedTuple):
@@ -25,19 +22,19 @@ class Rows(NamedTuple):
     base: np.ndarray  #: (N, C) data columns [y, trend columns] at tau = 0
     slope: np.ndarray  #: (C,) and their derivatives in tau
     y_var: np.ndarray  #: (N,)
-    measured: np.ndarray  #: (N,) whether there is a y; if not, y_var is so large that the row says nothing
-    shift: np.ndarray  #: (N,) added to y, and
-    factor: np.ndarray  #: (N,) times y_var: what a sampler makes of limits and outliers
+    measured: np.ndarray  #: (N,) whether there is a y; if not, y_var is so large that the row contains no information
+    shift: np.ndarray  #: (N,) added to y: what a sampler draws for limits
+    factor: np.ndarray  #: (N,) multiplies y_var: what a sampler draws for outliers
     limit: np.ndarray  #: (N,) +1: the curve is above y; -1: below; 0: y was measured
     sequence: np.ndarray  #: (N,) number of the sequence, -1 without order
     before: np.ndarray  #: (N,) the row before it in its sequence, or -1
     after: np.ndarray  #: (N,) the row after it, or -1
     block: np.ndarray  #: (N,) rows of one sequence with one number have no known order among themselves; -1: none
     unit: np.ndarray  #: (N,) what the gap after it is measured in: the step in depth, 1 on average
-    least: np.ndarray  #: (N,) the least gap after it
+    least: np.ndarray  #: (N,) the minimum gap after it
     regular: np.ndarray  #: (N,) whether the gap after it follows the gap prior; if not, it may have any size
     lag: np.ndarray  #: (N,) depth from the middle of the gap before it to that of the gap after it; inf: no memory
-    carry: np.ndarray  #: (N,) how much of the pace of the one lasts in the other, from 0 to 1: ``remember``
+    carry: np.ndarray  #: (N,) how much of the pace of the one carries over to the other, from 0 to 1: ``gaps.pace``
     gaps: np.ndarray  #: (S,) number of regular gaps of each sequence
     table: np.ndarray  #: (N,) where the density of a date that is not Gaussian begins in ``log_dates``
     size: np.ndarray  #: (N,) how many entries it has, 0 for Gaussian dates
@@ -49,7 +46,7 @@ class Rows(NamedTuple):
 
 @njit(**INLINE)
 def variance(rows, r, y_scale):
-    """Variance of y in row r; a row without y keeps the one that says so."""
+    """Variance of y in row r; that of a row without y is not scaled."""
     return rows.y_var[r] * rows.factor[r] * y_scale * y_scale if rows.measured[r] else rows.y_var[r]
 
 
@@ -71,20 +68,53 @@ def log_date(rows, r, tau, t_scale):
     return low + (u - i) * (high - low), (high - low) / rows.step[r]
 
 
-@njit(**FAST)
-def remember(rows, memory):
-    """Set how much of the pace lasts from gap to gap, where it falls by a factor e over the depth ``memory``."""
-    for r in range(len(rows.lag)):
-        rows.carry[r] = min(math.exp(-rows.lag[r] / memory), MOST_CARRY)
-
-
-@njit(**FAST)
-def in_time_order(rows, tau, order, y_scale, time, Z, y_var):
-    """Write times (N,), data columns (N, C) and variances (N,) at inputs tau, whose sorted order is ``order``."""
+@njit(**LEAN)
+def in_time_order(rows, tau, order, y_scale, series):
+    """Write the data at inputs tau, whose sorted order is ``order``, into ``series``."""
     for p in range(len(order)):
         r = order[p]
-        time[p] = tau[r]
-        y_var[p] = variance(rows, r, y_scale)
-        for c in range(Z.shape[1]):
-            Z[p, c] = rows.base[r, c] + rows.slope[c] * tau[r]
-        Z[p, 0] += rows.shift[r]
+        series.time[p] = tau[r]
+        series.y_var[p] = variance(rows, r, y_scale)
+        for c in range(series.Z.shape[1]):
+            series.Z[p, c] = rows.base[r, c] + rows.slope[c] * tau[r]
+        series.Z[p, 0] += rows.shift[r]
+
+
+@njit(**INLINE)
+def data_less_trend(rows, r, beta, tau):
+    """The data of row r at input tau, less the trend with coefficients beta (q,)."""
+    value = rows.base[r, 0] + rows.shift[r] + rows.slope[0] * tau
+    for c in range(len(beta)):
+        value -= beta[c] * (rows.base[r, c + 1] + rows.slope[c + 1] * tau)
+    return value
+
+
+@njit(**LEAN)
+def log_dates(rows, tau, t_scale):
+    """log p(dates | tau) of all rows, up to a constant."""
+    total = 0.0
+    for r in range(len(tau)):
+        if rows.t_var[r] > 0.0:
+            total += log_date(rows, r, tau[r], t_scale)[0]
+    return total
+
+
+@njit(**LEAN)
+def squared_errors(rows, tau):
+    """sum (tau - t)² / t_var over the Gaussian dates, and their number."""
+    total, n = 0.0, 0
+    for r in range(len(tau)):
+        if 0.0 < rows.t_var[r] < math.inf and rows.size[r] == 0:
+            off = tau[r] - rows.t[r]
+            total += off * off / rows.t_var[r]
+            n += 1
+    return total, n
+
+
+@njit(**INLINE)
+def is_tilted(rows):
+    """Whether the data depend on the inputs, as they do with a linear trend."""
+    tilted = False
+    for c in range(len(rows.slope)):
+        tilted = tilted or rows.slope[c] != 0.0
+    return tilted

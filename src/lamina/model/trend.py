@@ -32,7 +32,7 @@ class Design(NamedTuple):
 
 
 def with_offsets(design: Design, member: Array, sd: float) -> Design:
-    """The design with one more column for each of K offsets, of prior N(0, sd²); member (N, K) tells their rows."""
+    """The design with one more column for each of K offsets, of prior N(0, sd²); member (N, K) marks their rows."""
     q, k = len(design.guess), member.shape[1]
     prior = np.zeros((1 + q + k, 1 + q + k))
     prior[: 1 + q, : 1 + q] = design.prior

@@ -6,7 +6,7 @@ import pytest
 
 import lamina
 from lamina.methods.chains import DrawBudget
-from lamina.methods.coordinates import make_plan, unlay
+from lamina.methods.coordinates import make_plan, to_coordinates
 from lamina.methods.mcmc.dense_chain import DenseChain
 from lamina.methods.starts import starting_inputs, starting_phi
 from lamina.methods.target import dense_log_density, log_density, make_target
@@ -108,7 +108,7 @@ def test_likelihood_and_prior_of_the_chain_are_those_of_the_target(record, optio
     found, expected = [], []
     for _ in range(6):
         tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
-        found.append(one._collapse(tau, one._model(phi)).value + one._prior(tau, phi))
+        found.append(one._collapse(tau, one._curve(phi)).value + one._prior(tau, phi))
         expected.append(dense_log_density(problem, target, tau, phi, np.empty(len(tau)), np.empty(len(phi))))
     np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-7, atol=1e-7)
 
@@ -120,7 +120,7 @@ def test_the_target_is_the_same_on_both_engines():
     for _ in range(3):
         tau, phi = starting_inputs(problem, rng), starting_phi(problem, rng)
         for found, density in (
-            (markov, lambda *at: log_density(problem.blocks, problem.dims, problem.columns, target, *at)),
+            (markov, lambda *at: log_density(target, *at)),
             (dense, lambda *at: dense_log_density(problem, target, *at)),
         ):
             d_tau, d_phi = np.empty(len(tau)), np.empty(len(phi))
@@ -145,7 +145,7 @@ def test_rounds_keep_the_order_and_the_exact_rows(record, options):
         np.testing.assert_array_equal(tau[known], one.problem.rows.t[known])
         for _, rows in record.sequences:
             assert (np.diff(tau[rows]) > 0).all()
-        assert np.isfinite(unlay(make_plan(one.problem), tau)).all()
+        assert np.isfinite(to_coordinates(make_plan(one.problem), tau)).all()
     assert not np.array_equal(one.tau[4], start)
     one.halve()
     assert one.kept == 2

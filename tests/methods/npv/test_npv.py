@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 import lamina
-from lamina.methods.coordinates import lay
+from lamina.methods.coordinates import to_inputs
 from lamina.methods.npv import _Inference, _uncertain_everywhere
 from lamina.methods.npv.objective import entropy_bound, expected_dates, smooth_part, variance_part
 from lamina.model.model import Model
@@ -76,7 +76,7 @@ def test_expected_dates_are_those_of_monte_carlo(inference):
     uncertain = rows.t_var > 0
     drawn = np.empty(20_000)
     for k in range(len(drawn)):
-        lay(plan, m[0] + np.sqrt(v[0]) * rng.standard_normal(inference.n), tau)
+        to_inputs(plan, m[0] + np.sqrt(v[0]) * rng.standard_normal(inference.n), tau)
         drawn[k] = ((tau - rows.t)[uncertain] ** 2 / rows.t_var[uncertain]).sum()
     assert abs(drawn.mean() - total) < 5.0 * drawn.std() / math.sqrt(len(drawn))
 
@@ -145,14 +145,13 @@ def test_the_entropy_bound_of_one_component_is_short_of_its_entropy_by_what_jens
 def test_the_curvature_is_that_of_finite_differences(inference):
     m, _, phi = somewhere(inference)
     found = inference._curvature(m, phi)
-    tau = inference.problem.rows.t.copy()
     for k in range(inference.K):
         for i in range(inference.n):
 
             def gradient(step, k=k, i=i):
                 x, d_x = m[k].copy(), np.empty(inference.n)
                 x[i] += step
-                smooth_part(*inference.compiled, x, phi, tau, d_x, np.zeros(len(phi)))
+                smooth_part(inference.target, inference.plan, x, phi, d_x, np.zeros(len(phi)))
                 return d_x[i]
 
             expected = (gradient(1e-5) - gradient(-1e-5)) / 2e-5

@@ -1,6 +1,6 @@
-"""ensemble: inputs that another age model has found already, given as members of an ensemble or as a covariance.
+"""ensemble: inputs that another age model has inferred, given as members of an ensemble or as a covariance.
 
-That model has used the order, so it is not used again: there is no prior of the gaps. The posterior is
+That model has used the order already, so there is no prior of the gaps. The posterior is
 
     p(tau) p(y | tau, theta) p(theta)
 
@@ -24,7 +24,8 @@ from ...support.numbers import count, number
 from .. import Method
 from ..chains import DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
-from ..mcmc import THETA_MOVES, MarkovChain
+from ..mcmc import MarkovChain
+from ..mcmc.chain import Kept, Schedule
 from ..runner import Progress, run_until_converged
 from ..words import Facts, Words, chain_evidence, chain_length
 from . import elliptical
@@ -35,11 +36,11 @@ Array = np.ndarray
 
 #: The limit of each chain after warm-up, unless another is given.
 MAX_SWEEPS = 20_000
-#: Fewer members, and less than half of those there are, cannot stand for a posterior.
+#: Fewer effective members, if they are also less than half of those given, cannot represent a posterior.
 FEWEST_MEMBERS = 20.0
-#: A covariance may be off by so much, as a part of its largest entry, in symmetry and below zero: rounding.
+#: Rounding: how far a covariance may be from symmetric, and its eigenvalues below zero, relative to its largest entry.
 ROUNDING = 1e-8
-#: Members and the record's own dates may be apart by so many standard deviations of the dates.
+#: Members and the record's own dates may differ by this number of standard deviations of the dates.
 APART = 3.0
 
 
@@ -56,7 +57,7 @@ def run(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Draws:
-    """Sample with the inputs as ``members`` (M, N) or N(t, ``covariance`` (N, N)) say; the others as for mcmc."""
+    """Sample with inputs from ``members`` (M, N) or N(t, ``covariance`` (N, N)); other arguments as for mcmc."""
     ages = check(problem, members, covariance)
     kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
     seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
@@ -164,7 +165,7 @@ class _AgesChain(MarkovChain):
         self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget, ages: Array, latent: Array
     ) -> None:
         super().__init__(problem, seed, budget, latent)
-        #: (32,) tells one age model from another
+        #: (32,) identifies the age model
         self.known = np.frombuffer(hashlib.sha256(ages.tobytes()).digest(), dtype=np.uint8).copy()
 
     def restore(self, arrays: dict[str, Array]) -> None:
@@ -182,12 +183,8 @@ class _MemberChain(_AgesChain):
         self.members = new_members(ages, first)
         self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
 
-    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
-        problem = self.problem
-        advance_members(
-            problem.blocks, problem.dims, problem.columns, self.model, self.state, self.members,
-            rounds, thin, THETA_MOVES, adapt, self.rng, *kept[:2],
-        )  # fmt: skip
+    def go(self, schedule: Schedule, kept: Kept) -> None:
+        advance_members(self.target, self.state, self.members, schedule, self.rng, kept)
 
     def reset_adaptation(self) -> None:
         super().reset_adaptation()
@@ -206,12 +203,8 @@ class _NormalChain(_AgesChain):
         self.normal = elliptical.new_normal(problem.rows.t, ages, self.rng.standard_normal(len(ages)))
         elliptical.place(self.normal, self.state.tau, self.state.order)
 
-    def go(self, rounds: int, thin: int, adapt: bool, kept: tuple[Array, ...]) -> None:
-        problem = self.problem
-        elliptical.advance(
-            problem.blocks, problem.dims, problem.columns, self.model, self.state, self.normal,
-            rounds, thin, THETA_MOVES, adapt, self.rng, *kept[:2],
-        )  # fmt: skip
+    def go(self, schedule: Schedule, kept: Kept) -> None:
+        elliptical.advance(self.target, self.state, self.normal, schedule, self.rng, kept)
 
     def snapshot(self) -> dict[str, Array]:
         return super().snapshot() | {"z": self.normal.z, "ages": self.known}

@@ -1,9 +1,9 @@
 """Inputs with a joint normal prior: elliptical slice sampling, tau = mean + root z with z standard normal.
 
-Murray, Adams & MacKay (2010, AISTATS): a draw of the prior spans an ellipse with the present z, and a point of it that
-the data like as well as a random level is looked for. It needs no step size. All of z at once moves little where the
-data say much of every row, so a run of its coordinates is turned, of random length: the others stay, and are as
-independent of it as the prior makes them. With a symmetric root each coordinate belongs to one row and those near it.
+Murray, Adams & MacKay (2010, AISTATS), Eq. (60): a draw of the prior and the present z span an ellipse. On it a point
+is looked for whose likelihood exceeds a random level. There is no step size. Where the data determine every row well,
+all of z at once would move little. So a run of its coordinates, of random length, is turned, and the others, which are
+independent of them a priori, stay. With a symmetric root each coordinate belongs to one row and those near it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, unowned
-from ..mcmc.chain import collapsed, learn, move_theta
+from ...engine.stack import FAST, copy_array, unowned
+from ..mcmc.chain import keep
+from ..mcmc.theta import learn_covariance, learning_rate, move_theta
+from ..target import collapsed
 
 Array = np.ndarray
 
@@ -46,19 +48,19 @@ def new_normal(mean: Array, covariance: Array, z: Array) -> Normal:
     return Normal(mean, root, z[there], np.zeros(R), np.zeros(N), np.zeros(N))
 
 
-@njit(**FAST)
+@njit(cache=True, **FAST)
 def place(normal, tau, order):
     """tau = mean + root' z, and its order."""
-    tau[:] = normal.mean
+    copy_array(normal.mean, tau)
     for c in range(len(normal.z)):
         for r in range(len(tau)):
             tau[r] += normal.root[c, r] * normal.z[c]
-    order[:] = np.argsort(tau)
+    copy_array(np.argsort(tau), order)
 
 
 @njit(**FAST)
-def turn(blocks, dims, columns, rows, model, state, normal, here, rng):
-    """Turn a run of z on an ellipse; ``here`` is what ``collapsed`` says of the state, and so is what is returned."""
+def turn(target, state, normal, here, rng):
+    """Turn a run of z on an ellipse, Eq. (60); ``here`` is ``collapsed`` at the state, as is what is returned."""
     R, N = len(normal.z), len(state.tau)
     length = min(int(math.exp(rng.random() * math.log(R + 1.0))), R)
     first = int(rng.random() * R)
@@ -70,7 +72,7 @@ def turn(blocks, dims, columns, rows, model, state, normal, here, rng):
         for r in range(N):
             normal.along[r] += normal.root[c, r] * normal.z[c]
             normal.across[r] += normal.root[c, r] * normal.drawn[c]
-    level = here[0] + math.log(1.0 - rng.random())
+    level = here.value + math.log(1.0 - rng.random())
     high = 2.0 * math.pi * rng.random()
     angle, low = high, high - 2.0 * math.pi
     while high - low > NARROWEST:
@@ -78,10 +80,10 @@ def turn(blocks, dims, columns, rows, model, state, normal, here, rng):
         for r in range(N):
             state.trial[r] = state.tau[r] + (cosine - 1.0) * normal.along[r] + sine * normal.across[r]
         order = np.argsort(state.trial)
-        there = collapsed(blocks, dims, columns, rows, model, state, state.trial, order, state.phi)
-        if there[0] > level:
-            state.tau[:] = state.trial
-            state.order[:] = order
+        there = collapsed(target, state.trial, order, state.phi, state.series)
+        if there.value > level:
+            copy_array(state.trial, state.tau)
+            copy_array(order, state.order)
             for k in range(length):
                 c = (first + k) % R
                 normal.z[c] = cosine * normal.z[c] + sine * normal.drawn[c]
@@ -95,20 +97,18 @@ def turn(blocks, dims, columns, rows, model, state, normal, here, rng):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def advance(blocks, dims, columns, model, state, normal, rounds, thin, moves, adapt, rng, taus, phis):
-    """Run a chain for ``rounds`` rounds, as ``chain.advance`` does: moves of theta, then turns of the inputs."""
-    model, state, normal = unowned(model), unowned(state), unowned(normal)
-    rows = state.rows
-    for k in range(rounds):
+def advance(target, state, normal, schedule, rng, kept):
+    """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then turns of the inputs."""
+    target, state, normal = unowned(target), unowned(state), unowned(normal)
+    for k in range(schedule.rounds):
         state.rounds[0] += 1
-        rate = 2.0 / (state.rounds[1] + 4.0) ** 0.6 if adapt else 0.0
+        rate = learning_rate(state, schedule.adapts)
         place(normal, state.tau, state.order)  # anew, because turns add up rounding
-        here = collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, state.phi)
-        here = move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
-        if adapt:
-            learn(model, state)
+        here = collapsed(target, state.tau, state.order, state.phi, state.series)
+        here = move_theta(target, state, here, schedule.theta_moves, rate, rng)
+        if schedule.adapts:
+            learn_covariance(target, state)
         for _ in range(TURNS if len(normal.z) > 0 else 0):
-            here = turn(blocks, dims, columns, rows, model, state, normal, here, rng)
-        if (k + 1) % thin == 0:
-            taus[k // thin] = state.tau
-            phis[k // thin] = state.phi
+            here = turn(target, state, normal, here, rng)
+        if (k + 1) % schedule.thin == 0:
+            keep(target, state, kept, k // schedule.thin)

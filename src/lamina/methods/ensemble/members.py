@@ -1,9 +1,9 @@
-"""Inputs that are one of the members of an ensemble: which of them is one more unknown of a chain.
+"""Inputs that are one of the members of an ensemble: the number of the member is an unknown of the chain.
 
 The member is drawn anew among the present one and others that are tried at random (conditional importance resampling:
 Andrieu, Doucet & Holenstein 2010, J. R. Stat. Soc. B 72, 269-342). Members are tried with a probability, their share,
-that is learnt in warm-up: those that the data made likely are tried more often, and every member is tried sometimes. An
-ensemble that is small enough is tried whole each time, which is Gibbs sampling.
+that is learnt in warm-up: likely members are tried more often, and every member is tried sometimes. All members of a
+small ensemble are tried each time, which is Gibbs sampling.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, unowned
-from ..mcmc.chain import collapsed, learn, move_theta
+from ...engine.stack import FAST, copy_array, unowned
+from ..mcmc.chain import keep
+from ..mcmc.theta import learn_covariance, learning_rate, move_theta
+from ..target import collapsed
 
 Array = np.ndarray
 
-#: So many members are tried a round. More find the likely ones sooner, and each costs as much as a move of theta.
+#: Members tried a round. More find the likely ones sooner, and each costs as much as a move of theta.
 TRIED = 48
-#: The part of the tries that goes to all members alike, whatever the data seem to say.
+#: The part of the tries that goes to all members alike, whatever their posterior probability.
 ALIKE = 0.5
 
 
@@ -64,15 +66,15 @@ def learn_shares(members: Members) -> None:
 
 
 @njit(**FAST)
-def choose(blocks, dims, columns, rows, model, state, members, rng):
-    """Draw the member anew given theta: with weights p(y | tau) / share, the choice leaves the posterior as it is."""
+def choose(target, state, members, rng):
+    """Draw the member anew given theta: with weights p(y | tau) / share, Eq. (59), the posterior stays invariant."""
     M, K = len(members.share), len(members.tried)
     highest = -math.inf
     for k in range(K):
         m = members.now[0] if k == 0 else min(np.searchsorted(members.heaped, rng.random()), M - 1)
         if K == M:
             m = k
-        value = collapsed(blocks, dims, columns, rows, model, state, members.tau[m], members.order[m], state.phi)[0]
+        value = collapsed(target, members.tau[m], members.order[m], state.phi, state.series).value
         value -= math.log(members.share[m])
         members.tried[k], members.weight[k] = m, value if value > -math.inf else -math.inf  # NaN is no weight either
         highest = max(highest, members.weight[k])
@@ -88,23 +90,21 @@ def choose(blocks, dims, columns, rows, model, state, members, rng):
             chosen = members.tried[k]
     if chosen >= 0:  # the last one may be missed by rounding
         members.now[0] = chosen
-        state.tau[:] = members.tau[chosen]
-        state.order[:] = members.order[chosen]
+        copy_array(members.tau[chosen], state.tau)
+        copy_array(members.order[chosen], state.order)
 
 
 @njit(nogil=True, cache=True, **FAST)
-def advance(blocks, dims, columns, model, state, members, rounds, thin, moves, adapt, rng, taus, phis):
-    """Run a chain for ``rounds`` rounds, as ``chain.advance`` does: moves of theta, then the member."""
-    model, state, members = unowned(model), unowned(state), unowned(members)
-    rows = state.rows
-    for k in range(rounds):
+def advance(target, state, members, schedule, rng, kept):
+    """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then the member."""
+    target, state, members = unowned(target), unowned(state), unowned(members)
+    for k in range(schedule.rounds):
         state.rounds[0] += 1
-        rate = 2.0 / (state.rounds[1] + 4.0) ** 0.6 if adapt else 0.0
-        here = collapsed(blocks, dims, columns, rows, model, state, state.tau, state.order, state.phi)
-        move_theta(blocks, dims, columns, rows, model, state, here, moves, rate, rng)
-        if adapt:
-            learn(model, state)
-        choose(blocks, dims, columns, rows, model, state, members, rng)
-        if (k + 1) % thin == 0:
-            taus[k // thin] = state.tau
-            phis[k // thin] = state.phi
+        rate = learning_rate(state, schedule.adapts)
+        here = collapsed(target, state.tau, state.order, state.phi, state.series)
+        move_theta(target, state, here, schedule.theta_moves, rate, rng)
+        if schedule.adapts:
+            learn_covariance(target, state)
+        choose(target, state, members, rng)
+        if (k + 1) % schedule.thin == 0:
+            keep(target, state, kept, k // schedule.thin)

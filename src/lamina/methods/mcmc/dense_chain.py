@@ -8,8 +8,8 @@ A round of the chain is
     beta     the trend coefficients, which theta and gaps integrate out, are drawn from their exact conditional
     tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows (Woodbury)
 
-The posterior is that of the Markov chain to the letter. Rows are in the order of the record: only the order within each
-sequence matters here.
+The posterior is that of the Markov chain. Rows are in the order of the record: only the order within each sequence
+matters here.
 """
 
 from __future__ import annotations
@@ -24,33 +24,26 @@ from ...dense import NoCurve
 from ...dense.moving import MovingInverse
 from ...errors import KernelError
 from ...kernels import Stationary
+from ...model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ...model.problem import Problem
 from ...model.trend import integrate
 from ..chains import Chain, DrawBudget
-from ..coordinates import OPEN, lay, make_plan, unlay
-from ..target import log_prior, make_target
-from .chain import CHEAP_MOVES
+from ..coordinates import OPEN, make_plan, to_coordinates, to_inputs
+from ..target import Collapsed, log_prior, make_target
 from .metropolis import JOINT_TARGET, TARGET
+from .parameters import CHEAP_MOVES
 
 Array = np.ndarray
 
-#: Joint moves of theta a round, and one in so many coordinates is tried for a gap move: both cost a factorisation.
+#: Joint moves of theta a round, and a gap move for one coordinate in this many: both cost a factorisation.
 THETA_MOVES, ONE_GAP_IN = 4, 2
 
 
-class Model(NamedTuple):
+class Curve(NamedTuple):
     """What the likelihood needs to know of phi."""
 
-    curve: Stationary
+    kernel: Stationary
     y_var: Array  #: (N,)
-
-
-class Collapsed(NamedTuple):
-    """log p(y | tau, phi) up to a constant, trend coefficients integrated out, and their distribution."""
-
-    value: float
-    root: Array  #: (q, q): their covariance is root' root
-    whitened: Array  #: (q,): and their mean root' whitened
 
 
 class Steps(NamedTuple):
@@ -68,10 +61,10 @@ class DenseChain(Chain):
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget) -> None:
         super().__init__(problem, seed, budget)
         self.target, self.plan = make_target(problem), make_plan(problem)
-        self.curve = problem.kernel.stationary or NoCurve()
-        size, free = len(problem.start), problem.free
-        self.joint = np.array([i for i in [*range(problem.n_kernel), size - 1] if free[i]], dtype=np.int64)
-        self.single = [i for i in (size - 4, size - 3, size - 2) if free[i]]
+        self.kernel = problem.kernel.stationary or NoCurve()
+        size = len(problem.start)
+        self.joint = self.target.theta
+        self.single = [i for i in (MEMORY, ALPHA, T_SCALE) if problem.free[i]]
         self.uncertain: list[int] = np.flatnonzero(~problem.record.exact).tolist()
         self.steps = Steps(np.ones(1), np.full(size, 0.3), np.full(len(self.plan.rows), 0.5), 0.5 * problem.scale)
         starts = self.plan.first[:-1][self.plan.kind == OPEN]
@@ -87,11 +80,11 @@ class DenseChain(Chain):
             if adapt:
                 self.covariance.follow(phi[self.joint])
             phi = self._move_single(tau, phi, rate)
-            model = self._model(phi)
-            if model is not None and collapsed.value > -math.inf:  # else theta must find its way first
-                tau, collapsed = self._move_gaps(tau, phi, model, collapsed, rate)
+            curve = self._curve(phi)
+            if curve is not None and collapsed.value > -math.inf:  # else theta must find its way first
+                tau, collapsed = self._move_gaps(tau, phi, curve, collapsed, rate)
                 beta = collapsed.root.T @ (collapsed.whitened + self.rng.standard_normal(len(collapsed.whitened)))
-                tau = self._sweep(tau, phi, model, beta, rate)
+                tau = self._sweep(tau, phi, curve, beta, rate)
             self.now = tau, phi
             if not adapt and (k + 1) % thin == 0:
                 self.add(tau[None], phi[None])
@@ -114,22 +107,22 @@ class DenseChain(Chain):
         """Dates, gaps and parameters; -inf where the order is broken."""
         return log_prior(self.target, tau, phi, *self.ignored)
 
-    def _model(self, phi: Array) -> Model | None:
+    def _curve(self, phi: Array) -> Curve | None:
         """Kernel and variances at phi; None where a parameter has left the range of numbers."""
         try:
-            curve = self.curve.with_theta(phi[: self.problem.n_kernel])
-            return Model(curve, self.problem.y_var(math.exp(phi[-1])))
+            kernel = self.kernel.with_theta(phi[: self.problem.n_kernel])
+            return Curve(kernel, self.problem.y_var(math.exp(phi[Y_SCALE])))
         except KernelError:
             return None
 
-    def _collapse(self, tau: Array, model: Model | None) -> Collapsed:
+    def _collapse(self, tau: Array, curve: Curve | None) -> Collapsed:
         """One factorisation; -inf where the covariance matrix is not positive definite in double precision."""
         nothing = Collapsed(-math.inf, np.empty((0, 0)), np.empty(0))
-        if model is None:
+        if curve is None:
             return nothing
         rows = self.problem.rows
-        K = model.curve.covariance(np.abs(tau[:, None] - tau))
-        K.flat[:: len(tau) + 1] += model.y_var
+        K = curve.kernel.covariance(np.abs(tau[:, None] - tau))
+        K.flat[:: len(tau) + 1] += curve.y_var
         L, failed = dpotrf(K, lower=1)
         if failed:
             return nothing
@@ -143,30 +136,30 @@ class DenseChain(Chain):
         return log_ratio >= 0.0 or math.log(self.rng.random()) < log_ratio
 
     def _move_theta(self, tau: Array, phi: Array, rate: float) -> tuple[Array, Collapsed]:
-        here, prior = self._collapse(tau, self._model(phi)), self._prior(tau, phi)
+        here, prior = self._collapse(tau, self._curve(phi)), self._prior(tau, phi)
         for _ in range(THETA_MOVES if len(self.joint) else 0):
             trial = phi.copy()
             step = self.covariance.root @ self.rng.standard_normal(len(self.joint))
             trial[self.joint] += self.steps.joint[0] * step
-            there, new_prior = self._collapse(tau, self._model(trial)), self._prior(tau, trial)
+            there, new_prior = self._collapse(tau, self._curve(trial)), self._prior(tau, trial)
             accepted = there.value > -math.inf and self._accept(there.value - here.value + new_prior - prior)
             if accepted:
                 phi, here, prior = trial, there, new_prior
             self.steps.joint[0] *= math.exp(rate * (accepted - JOINT_TARGET))
         return phi, here
 
-    def _move_gaps(self, tau: Array, phi: Array, model: Model, here: Collapsed, rate: float) -> tuple[Array, Collapsed]:
+    def _move_gaps(self, tau: Array, phi: Array, curve: Curve, here: Collapsed, rate: float) -> tuple[Array, Collapsed]:
         n = len(self.plan.rows)
-        x, prior = unlay(self.plan, tau), self._prior(tau, phi)
-        jacobian = lay(self.plan, x, tau.copy())
+        x, prior = to_coordinates(self.plan, tau), self._prior(tau, phi)
+        jacobian = to_inputs(self.plan, x, tau.copy())
         for i in self.rng.choice(n, size=-(-n // ONE_GAP_IN), replace=False):
             moved, trial = x.copy(), tau.copy()
             moved[i] += self.steps.gap[i] * self.rng.standard_normal()
-            new_jacobian = lay(self.plan, moved, trial)
+            new_jacobian = to_inputs(self.plan, moved, trial)
             new_prior = self._prior(trial, phi)
             accepted = False
             if new_prior > -math.inf:
-                there = self._collapse(trial, model)
+                there = self._collapse(trial, curve)
                 ratio = there.value - here.value + new_prior - prior + new_jacobian - jacobian
                 accepted = there.value > -math.inf and self._accept(ratio)
             if accepted:
@@ -186,11 +179,11 @@ class DenseChain(Chain):
             self.steps.single[i] *= math.exp(rate * (accepted - TARGET))
         return phi
 
-    def _sweep(self, tau: Array, phi: Array, model: Model, beta: Array, rate: float) -> Array:
+    def _sweep(self, tau: Array, phi: Array, curve: Curve, beta: Array, rate: float) -> Array:
         rows, weights = self.problem.rows, np.concatenate([[1.0], -beta])
         base, slope = rows.base @ weights, float(rows.slope @ weights)
         try:
-            state = MovingInverse.start(model.curve, tau, base + slope * tau, np.sqrt(model.y_var))
+            state = MovingInverse.start(curve.kernel, tau, base + slope * tau, np.sqrt(curve.y_var))
         except KernelError:  # at the edge of what double precision can factorise
             return tau
         prior = self._prior(state.tau, phi)

@@ -1,4 +1,4 @@
-"""Metropolis's decision, with which every move of the samplers ends, and the acceptance rates they are tuned to."""
+"""Metropolis's decision, with which every move of the samplers ends, and the steps of the moves, tuned in warm-up."""
 
 from __future__ import annotations
 
@@ -8,11 +8,30 @@ from numba import njit
 
 from ...engine.stack import INLINE
 
-#: For the step of a single coordinate, and for joint moves of several parameters.
+#: Acceptance rates aimed at: for the step of a single coordinate, and for joint moves of several parameters.
 TARGET, JOINT_TARGET = 0.44, 0.3
+#: Positions in ``State.steps``: the steps of the moves of parameters.
+THETA_STEP, ALPHA_STEP, T_SCALE_STEP, MEMORY_STEP, SPREAD_ALPHA_STEP, SPREAD_MEMORY_STEP = 0, 1, 2, 3, 4, 5
+FIRST_STEPS = (1.0, 0.5, 0.1, 0.3, 0.3, 0.3)
+#: Limits of the step of a stretch, in log gap.
+LEAST_STRETCH, MOST_STRETCH = 1e-3, 10.0
 
 
 @njit(**INLINE)
 def accept(rng, log_ratio):
     """Metropolis's decision."""
     return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio
+
+
+@njit(**INLINE)
+def adapt(steps, i, rate, accepted, target):
+    """In warm-up (rate > 0), let steps[i] grow after an accepted move (1.0) and shrink after a rejected one (0.0)."""
+    if rate > 0.0:
+        steps[i] *= math.exp(rate * (accepted - target))
+
+
+@njit(**INLINE)
+def adapt_stretch(steps, i, rate, accepted):
+    """``adapt`` for the step of a stretch, which is kept within limits."""
+    if rate > 0.0:
+        steps[i] = min(max(steps[i] * math.exp(rate * (accepted - TARGET)), LEAST_STRETCH), MOST_STRETCH)

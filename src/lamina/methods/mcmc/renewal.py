@@ -1,9 +1,11 @@
-"""Outliers and limits: unknowns that stand beside the data of a row, so that the rest of the model stays Gaussian.
+"""Renew: limits and outliers are unknowns beside the data of a row, so that the rest of the model stays Gaussian.
 
 limit      A curve above y with error: p = Phi((f - y) / y_sd). The same is a measured value y' = f + N(0, y_var) of
-           which only y' > y is known. y' is drawn anew, given all other rows, the curve integrated out.
-outlier    The variance of a row is multiplied by an unknown factor. MIXTURE: 1, or OUTLIER_FACTOR with probability
-           OUTLIER_SHARE. STUDENT: inverse gamma, which makes the errors of y Student's t with FREEDOM degrees.
+           which only y' > y is known. y' is drawn from its conditional given all other rows, the curve integrated
+           out, Eq. (51), which leaves the posterior invariant.
+outlier    The variance of a row is multiplied by an unknown factor, Eq. (52). MIXTURE: 1, or OUTLIER_FACTOR with
+           probability OUTLIER_SHARE. STUDENT: inverse gamma, which makes the errors of y Student's t with FREEDOM
+           degrees. A symmetric proposal is accepted with the ratio of prior and likelihood.
 """
 
 from __future__ import annotations
@@ -12,20 +14,19 @@ import math
 
 from numba import njit
 
-from ...engine.arrival import with_data
+from ...engine.local import log_with_data
 from ...engine.stack import INLINE
+from ..target import MIXTURE, NO_OUTLIERS
 from .metropolis import accept
 
-NONE, MIXTURE, STUDENT = 0, 1, 2
-OUTLIERS = {None: NONE, "mixture": MIXTURE, "student": STUDENT}
-#: An outlier has a standard deviation ten times as large, and one row in twenty is one, unless the data say otherwise.
+#: An outlier has a standard deviation ten times as large. Before the data are seen, one row in twenty is one.
 OUTLIER_FACTOR, OUTLIER_SHARE = 100.0, 0.05
 FREEDOM = 4.0
 
 
 @njit(**INLINE)
 def propose_factor(factor, outliers, rng):
-    """Another factor: the other one of a mixture, or a random step of its logarithm."""
+    """Another factor: the other one of a mixture, or a random step of the logarithm."""
     if outliers == MIXTURE:
         return 1.0 if factor > 1.0 else OUTLIER_FACTOR
     return factor * math.exp(1.5 * rng.standard_normal())
@@ -33,7 +34,7 @@ def propose_factor(factor, outliers, rng):
 
 @njit(**INLINE)
 def log_outlier(factor, outliers):
-    """log prior of a factor (Student: of its logarithm), up to a constant."""
+    """log prior of a factor (Student: of its logarithm), up to a constant, Eq. (52)."""
     if outliers == MIXTURE:
         return math.log(OUTLIER_SHARE if factor > 1.0 else 1.0 - OUTLIER_SHARE)
     return -0.5 * FREEDOM * (math.log(factor) + 1.0 / factor)
@@ -43,7 +44,7 @@ def log_outlier(factor, outliers):
 def draw_beyond(mean, sd, bound, side, rng):
     """A draw of N(mean, sd²) above the bound (side = +1) or below it (-1), however far in its tail that is.
 
-    Near the middle by trying again; in the tail by an exponential envelope (Robert 1995).
+    By plain rejection near the middle, and with an exponential envelope in the tail (Robert 1995).
     """
     low = side * (bound - mean) / sd
     if low < 0.5:
@@ -59,29 +60,30 @@ def draw_beyond(mean, sd, bound, side, rng):
 
 
 @njit(**INLINE)
-def renew(blocks, dims, rows, work, m, P, p, step, outliers, rng):
-    """Draw anew what stands for the y of a limit at position p, and propose another factor of its variance.
+def renew(now, state, p, dt, rng):
+    """Draw a new value for the limit at position p, and propose another factor of its variance.
 
-    As a function of z the density is Gaussian, so that three values of it tell its mean and sd.
+    ``state`` is that on arrival at p, and the next position comes a step dt later.
     """
-    r = work.row[p]
+    process, rows, line, r = now.process, now.rows, now.line, now.row[p]
     if rows.limit[r] != 0:
-        z, sd = work.z[p, 0], math.sqrt(P[0, 0] + work.y_var[p])
-        here = with_data(blocks, dims, work, m, P, p, z, work.y_var[p], step)
-        up = with_data(blocks, dims, work, m, P, p, z + sd, work.y_var[p], step)
-        down = with_data(blocks, dims, work, m, P, p, z - sd, work.y_var[p], step)
-        precision = (2.0 * here - up - down) / (sd * sd)
+        z, y_var = line.z[p, 0], line.y_var[p]
+        s = math.sqrt(state.P[0, 0] + y_var)
+        here = log_with_data(process, line, state, p, z, y_var, dt)
+        up = log_with_data(process, line, state, p, z + s, y_var, dt)
+        down = log_with_data(process, line, state, p, z - s, y_var, dt)
+        precision = (2.0 * here - up - down) / (s * s)  # Eq. (51)
         if precision > 0.0:  # rounding may have left nothing of it; the value then stays
-            mean = z + 0.5 * (up - down) / (sd * precision)
+            mean = z + 0.5 * (up - down) / (s * precision)
             new = draw_beyond(mean, 1.0 / math.sqrt(precision), z - rows.shift[r], rows.limit[r], rng)
             rows.shift[r] += new - z
-            work.z[p, 0] = new
-    if outliers > 0:
+            line.z[p, 0] = new
+    if now.outliers != NO_OUTLIERS:
         old = rows.factor[r]
-        new = propose_factor(old, outliers, rng)
-        y_var = work.y_var[p] * new / old
-        ratio = log_outlier(new, outliers) - log_outlier(old, outliers)
-        ratio += with_data(blocks, dims, work, m, P, p, work.z[p, 0], y_var, step)
-        ratio -= with_data(blocks, dims, work, m, P, p, work.z[p, 0], work.y_var[p], step)
+        new = propose_factor(old, now.outliers, rng)
+        y_var = line.y_var[p] * new / old
+        ratio = log_outlier(new, now.outliers) - log_outlier(old, now.outliers)
+        ratio += log_with_data(process, line, state, p, line.z[p, 0], y_var, dt)
+        ratio -= log_with_data(process, line, state, p, line.z[p, 0], line.y_var[p], dt)
         if accept(rng, ratio):
-            rows.factor[r], work.y_var[p] = new, y_var
+            rows.factor[r], line.y_var[p] = new, y_var

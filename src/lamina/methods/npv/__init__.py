@@ -1,12 +1,12 @@
 """npv: the paper's method, non-parametric variational inference (Gershman, Hoffman & Blei 2012) on (start, log-gaps).
 
 The means climb the first-order objective together with the parameters, the variances the second-order one, in turn. A
-step of the means is shortened until the second-order objective F rises, so F rises at every outer step. Of several
-random starts the best F wins. Prediction averages over Q ("mixture"), or puts in the expected inputs ("plugin", as the
-paper does).
+step of the means is shortened until the second-order objective F, Eq. (55), rises, so F rises at every outer step. Of
+several random starts the one with the highest F is used. Prediction averages over Q ("mixture"), or uses the expected
+inputs ("plugin", as the paper does).
 
 An exact row at the beginning of a sequence is treated as measured with a very small error. Where the log-likelihood
-curves upwards, the second-order term is taken as zero: it would promise ever more for ever larger variances.
+curves upwards, the second-order term is set to zero: it would reward ever larger variances.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ import numpy as np
 
 from ... import dense, markov
 from ...errors import KernelError, MethodError
+from ...model.parameters import T_SCALE, Y_SCALE
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from ...support.numbers import count, number
 from .. import EQUAL_DEPTHS, LEAST_GAPS, TABULATED, UNDATED, Method
-from ..coordinates import OPEN, Plan, lay, make_plan, unlay
+from ..coordinates import OPEN, Plan, make_plan, pull_gradient, to_coordinates, to_inputs
 from ..draws import Draws
 from ..starts import starting_inputs, starting_phi
-from ..target import Target, dense_likelihood, make_target
+from ..target import Target, dense_likelihood, make_target, spacing
 from ..words import Facts, Words
-from .objective import interleaved_curvature, mean_part, smooth_part, spacing_curvature, spacing_part, variance_part
+from .objective import gaps_curvature, interleaved_curvature, mean_part, smooth_part, variance_part
 
 Array = np.ndarray
 
@@ -121,70 +122,78 @@ def _uncertain_everywhere(problem: Problem) -> Problem:
 
 
 class _Inference:
-    """The climb of one restart, and what Q says."""
+    """The climb of one restart, and the inputs under Q."""
 
     def __init__(self, problem: Problem, components: int, max_steps: int) -> None:
         self.problem, self.K, self.max_steps = problem, components, max_steps
         self.plan: Plan = make_plan(problem)
         self.target: Target = make_target(problem)
         self.n = len(self.plan.rows)
+        self.shape = components, self.n
         self.unknown = np.flatnonzero(problem.free)
         self.one_sequence = len(self.plan.kind) == 1 and self.n == len(problem.record)
         self.interrupted = threading.Event()
         self.is_start = np.isin(np.arange(self.n), self.plan.first[:-1])
-        self.compiled: tuple[Any, ...] = ()
-        if problem.engine == "markov":
-            self.compiled = (problem.blocks, problem.dims, problem.columns, self.target, self.plan)
+        limits = [(-60.0, 60.0) if start else (-25.0, LARGEST_LOG_VARIANCE) for start in self.is_start]
+        self.limits = limits * components  #: of the log-variances
         assert (self.plan.kind == OPEN).all()
 
     def climb(self, seed: np.random.SeedSequence) -> Found:
-        from scipy.optimize import minimize
-
+        """Means with parameters, then variances, in turn, until F no longer rises."""
         rng = np.random.default_rng(seed)
         m = np.array([self._start(rng) for _ in range(self.K)])
-        v = np.full((self.K, self.n), 0.01)
+        v = np.full(self.shape, 0.01)
         v[:, self.plan.first[:-1]] = 0.1 * self.target.rows.t_var[self.plan.rows[self.plan.first[:-1]]]
         phi = starting_phi(self.problem, rng)
-        size, shape = self.K * self.n, (self.K, self.n)
-        d_m, d_v, d_phi = np.empty(shape), np.empty(shape), np.empty(len(phi))
-
-        def means(x: Array) -> tuple[float, Array]:
-            trial = phi.copy()
-            trial[self.unknown] = x[size:]
-            value = self._first_order(x[:size].reshape(shape), v, trial, d_m, d_phi)
-            if not math.isfinite(value):
-                return 1e300, np.zeros(len(x))
-            return -value, -np.concatenate([d_m.ravel(), d_phi[self.unknown]])
-
-        def variances(log_v: Array) -> tuple[float, Array]:
-            spread = np.exp(log_v).reshape(shape)
-            t_scale = math.exp(phi[-2])
-            value = variance_part(self.plan, self.target.rows, m, spread, curvature, t_scale, d_v)
-            if not math.isfinite(value):
-                return 1e300, np.zeros(size)
-            return -value, -(d_v * spread).ravel()
-
-        limits = [(-25.0, LARGEST_LOG_VARIANCE)] * size
-        for k, i in enumerate(np.tile(self.is_start, self.K)):
-            if i:
-                limits[k] = (-60.0, 60.0)
         curvature = self._curvature(m, phi)
         history: list[float] = []
         for step in range(self.max_steps + 1):
             if step > 0:
                 start = np.concatenate([m.ravel(), phi[self.unknown]])
-                found = minimize(means, start, jac=True, method="L-BFGS-B", options={"maxiter": 30})
-                better = self._shortened(start, found.x, v, phi, history[-1])
+                better = self._shortened(start, self._climb_means(start, v, phi), v, phi, history[-1])
                 if better is None:
                     break
                 m, phi, curvature = better
-            result = minimize(variances, np.log(v).ravel(), jac=True, method="L-BFGS-B", bounds=limits,
-                              options={"maxiter": 30})  # fmt: skip
-            v = np.exp(result.x).reshape(shape)
+            v = self._climb_variances(m, v, phi, curvature)
             history.append(float(self._objective(m, v, phi, curvature)))
             if self.interrupted.is_set() or (step > 0 and history[-1] - history[-2] < TOLERANCE):
                 break
         return Found(m, v, phi, history)
+
+    def _climb_means(self, start: Array, v: Array, phi: Array) -> Array:
+        """Means and unknown parameters, one after the other, at the top of the first-order objective."""
+        from scipy.optimize import minimize
+
+        size = self.K * self.n
+        d_m, d_phi = np.empty(self.shape), np.empty(len(phi))
+
+        def objective(x: Array) -> tuple[float, Array]:
+            trial = phi.copy()
+            trial[self.unknown] = x[size:]
+            value = self._first_order(x[:size].reshape(self.shape), v, trial, d_m, d_phi)
+            if not math.isfinite(value):
+                return 1e300, np.zeros(len(x))
+            return -value, -np.concatenate([d_m.ravel(), d_phi[self.unknown]])
+
+        return minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 30}).x
+
+    def _climb_variances(self, m: Array, v: Array, phi: Array, curvature: Array) -> Array:
+        """Variances (K, n) at the top of the second-order objective."""
+        from scipy.optimize import minimize
+
+        d_v = np.empty(self.shape)
+
+        def objective(log_v: Array) -> tuple[float, Array]:
+            spread = np.exp(log_v).reshape(self.shape)
+            value = variance_part(self.plan, self.target.rows, m, spread, curvature, math.exp(phi[T_SCALE]), d_v)
+            if not math.isfinite(value):
+                return 1e300, np.zeros(len(log_v))
+            return -value, -(d_v * spread).ravel()
+
+        options = {"maxiter": 30}
+        start = np.log(v).ravel()
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=self.limits, options=options)
+        return np.exp(found.x).reshape(self.shape)
 
     def _start(self, rng: np.random.Generator) -> Array:
         """Jittered dates in order, drawn halfway towards equal spacing, so that no gap begins near zero."""
@@ -192,16 +201,18 @@ class _Inference:
         for k in range(len(self.plan.kind)):
             rows = self.plan.rows[self.plan.first[k] : self.plan.first[k + 1]]
             tau[rows] = 0.5 * tau[rows] + 0.5 * np.linspace(tau[rows[0]], tau[rows[-1]], len(rows))
-        return unlay(self.plan, tau)
+        return to_coordinates(self.plan, tau)
 
     def _smooth(self, x: Array, phi: Array, d_x: Array, d_phi: Array) -> float:
         """g(x); writes d_x (n,) and adds to d_phi (P,)."""
-        tau = self.problem.rows.t.copy()
         if self.problem.engine == "markov":
-            return smooth_part(*self.compiled, x, phi, tau, d_x, d_phi)
+            return smooth_part(self.target, self.plan, x, phi, d_x, d_phi)
+        tau = self.problem.rows.t.copy()
         d_tau = np.zeros(len(tau))
-        value = lay(self.plan, x, tau) + dense_likelihood(self.problem, tau, phi, d_tau, d_phi)
-        return value + spacing_part(self.target, self.plan, x, phi, tau, d_tau, d_x, d_phi)
+        value = to_inputs(self.plan, x, tau) + dense_likelihood(self.problem, tau, phi, d_tau, d_phi)
+        value += spacing(self.target, tau, phi, d_tau, d_phi)
+        pull_gradient(self.plan, x, d_tau, True, d_x)
+        return value
 
     def _first_order(self, m: Array, v: Array, phi: Array, d_m: Array, d_phi: Array) -> float:
         """F with E g to first order; writes d_m (K, n) and d_phi (P,)."""
@@ -217,12 +228,12 @@ class _Inference:
 
     def _curvature(self, m: Array, phi: Array) -> Array:
         """Diagonal of the Hessian of g at each mean, (K, n)."""
-        out = np.zeros((self.K, self.n))
+        out = np.zeros(self.shape)
         problem, kernel = self.problem, self.problem.kernel.with_theta(phi[: self.problem.n_kernel])
-        y_sd = np.sqrt(problem.y_var(math.exp(phi[-1])))
+        y_sd = np.sqrt(problem.y_var(math.exp(phi[Y_SCALE])))
         tau, engine = problem.rows.t.copy(), markov if problem.engine == "markov" else dense
         for k in range(self.K):
-            lay(self.plan, m[k], tau)
+            to_inputs(self.plan, m[k], tau)
             if self.one_sequence:
                 out[k, 1:] = engine.gap_hessian_diagonal(kernel, tau, problem.y, y_sd)
             elif engine is dense:
@@ -232,9 +243,8 @@ class _Inference:
                 order = np.argsort(tau, kind="stable")
                 Z = (problem.rows.base + np.outer(tau, problem.rows.slope))[order]
                 beta = markov.trend_coefficients(kernel, tau[order], Z, problem.design.prior, y_sd[order])
-                blocks, dims, _, target, plan = self.compiled
-                interleaved_curvature(blocks, dims, target, plan, tau, m[k], phi, beta, out[k])
-            spacing_curvature(self.target, self.plan, m[k], phi, out[k])
+                interleaved_curvature(self.target, self.plan, tau, m[k], phi, beta, out[k])
+            gaps_curvature(self.target, self.plan, m[k], phi, out[k])
         return np.minimum(out, 0.0)
 
     def _directions(self, x: Array) -> Array:
@@ -248,17 +258,17 @@ class _Inference:
     def _objective(self, m: Array, v: Array, phi: Array, curvature: Array) -> float:
         """F, with E g to second order."""
         d_v, d_x, d_phi = np.empty_like(v), np.empty(self.n), np.zeros(len(phi))
-        value = variance_part(self.plan, self.target.rows, m, v, curvature, math.exp(phi[-2]), d_v)
+        value = variance_part(self.plan, self.target.rows, m, v, curvature, math.exp(phi[T_SCALE]), d_v)
         for k in range(self.K):
             value += self._smooth(m[k], phi, d_x, d_phi) / self.K
-        return value - self.n * phi[-2] + self._log_prior(phi, d_phi)
+        return value - self.n * phi[T_SCALE] + self._log_prior(phi, d_phi)
 
     def _shortened(self, start: Array, end: Array, v: Array, phi: Array, before: float) -> Any:
         """The longest of the steps 1, 1/2, 1/4, ... that does not lower F; None if there is none."""
         size = self.K * self.n
         for halvings in range(8):
             x = start + 0.5**halvings * (end - start)
-            m, trial = x[:size].reshape(self.K, self.n), phi.copy()
+            m, trial = x[:size].reshape(self.shape), phi.copy()
             trial[self.unknown] = x[size:]
             try:
                 curvature = self._curvature(m, trial)
@@ -285,7 +295,7 @@ class _Inference:
         x = found.m[which] + np.sqrt(found.v[which]) * rng.standard_normal((n, self.n))
         tau = np.tile(self.problem.rows.t, (n, 1))
         for k in range(n):
-            lay(self.plan, x[k], tau[k])
+            to_inputs(self.plan, x[k], tau[k])
         return tau
 
 

@@ -1,15 +1,12 @@
 """The pieces of the npv objective, in closed form and compiled.
 
-Q = (1/K) sum_k N(m_k, diag v_k) over the coordinates x = (start, log-gaps) of every sequence:
-
-    F = E_Q log p(y | x) + E_Q log p(gaps) + E_Q log p(t | x) + H[Q]  + log p(phi),   to be maximised.
+Q, Eq. (54), is a mixture of K Gaussians over the coordinates x = (start, log-gaps) of every sequence. F is Eq. (55), to
+be maximised. With g(x) = log p(y | x) + log p(gaps) + log-Jacobian it takes
 
     first order     E g ~ (1/K) sum_k g(m_k)
     second order    E g ~ (1/K) sum_k [ g(m_k) + ½ sum_j v_kj d²g/dx_j²(m_k) ]
-    dates           E (tau_i - t_i)² = (E tau_i - t_i)² + Var tau_i, both cumulative sums over the gaps: exact
-    entropy         H[Q] >= -(1/K) sum_k log (1/K) sum_j N(m_k; m_j, V_k + V_j)
-
-where g(x) = log p(y | x) + log p(gaps) + log-Jacobian.
+    dates           E log p(t | x), exact, Eq. (56)
+    entropy         its lower bound, Eq. (57)
 """
 
 from __future__ import annotations
@@ -20,16 +17,19 @@ import numpy as np
 from numba import njit
 
 from ...engine.curvature import along
+from ...engine.filter import Series
 from ...engine.stack import FAST
-from ...engine.statespace import blocks_at
+from ...engine.statespace import Process, blocks_at
+from ...gaps.prior import Gaps, add_log_gap_curvature
+from ...model.parameters import T_SCALE, Y_SCALE
 from ...model.rows import in_time_order
-from ..coordinates import lay, pull
-from ..target import likelihood, spacing
+from ..coordinates import pull_gradient, to_inputs
+from ..target import gap_prior_at, likelihood, spacing
 
 
 @njit(**FAST)
 def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
-    """E log p(t | x) under N(m, diag v), up to a constant; its gradients are added to d_m and d_v (n,).
+    """E log p(t | x) under N(m, diag v), Eq. (56), up to a constant; its gradients are added to d_m and d_v (n,).
 
     Returns the value and the expected sum of squares, which t_scale needs.
     """
@@ -65,7 +65,7 @@ def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
 
 @njit(**FAST)
 def entropy_bound(m, v, d_m, d_v):
-    """-(1/K) sum_k log (1/K) sum_j N(m_k; m_j, V_k + V_j) for m, v (K, n); gradients are added to d_m, d_v."""
+    """The lower bound of the entropy, Eq. (57), for m, v (K, n); gradients are added to d_m and d_v."""
     K, n = m.shape
     logs = np.empty((K, K))
     for k in range(K):
@@ -98,19 +98,12 @@ def entropy_bound(m, v, d_m, d_v):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def smooth_part(blocks, dims, columns, target, plan, x, phi, tau, d_x, d_phi):
-    """g(x); writes d_x (n,), adds to d_phi (P,) and leaves the inputs in tau."""
-    log_jacobian = lay(plan, x, tau)
-    d_tau = np.zeros(len(tau))
-    value = log_jacobian + likelihood(blocks, dims, columns, target, tau, phi, d_tau, d_phi)
-    return value + spacing_part(target, plan, x, phi, tau, d_tau, d_x, d_phi)
-
-
-@njit(nogil=True, cache=True, **FAST)
-def spacing_part(target, plan, x, phi, tau, d_tau, d_x, d_phi):
-    """log p(gaps) at tau = ``lay(x)``; carries d_tau, which holds the gradient of the likelihood, to d_x (n,)."""
-    value = spacing(target, tau, phi, d_tau, d_phi)
-    pull(plan, x, d_tau, True, d_x)
+def smooth_part(target, plan, x, phi, d_x, d_phi):
+    """g(x) = log p(y | x) + log p(gaps) + log-Jacobian; writes d_x (n,) and adds to d_phi (P,)."""
+    tau, d_tau = target.rows.t.copy(), np.zeros(len(target.rows.t))
+    value = to_inputs(plan, x, tau) + likelihood(target, tau, phi, d_tau, d_phi)
+    value += spacing(target, tau, phi, d_tau, d_phi)
+    pull_gradient(plan, x, d_tau, True, d_x)
     return value
 
 
@@ -121,17 +114,16 @@ def mean_part(plan, rows, m, v, phi, d_m, d_phi):
     d_m (K, n) and d_phi (P,) hold the gradients of g at each mean, and of their sum; they leave as those of F.
     """
     K, n = m.shape
-    P = len(phi)
     ignored = np.zeros((K, n))
     value = 0.0
-    t_scale = math.exp(phi[P - 2])
+    t_scale = math.exp(phi[T_SCALE])
     for k in range(K):
         part, total = expected_dates(plan, rows, m[k], v[k], t_scale, d_m[k], ignored[k])
-        value += (part - n * phi[P - 2]) / K
-        d_phi[P - 2] += total / (t_scale * t_scale) - n
+        value += (part - n * phi[T_SCALE]) / K
+        d_phi[T_SCALE] += total / (t_scale * t_scale) - n
         for i in range(n):
             d_m[k, i] /= K
-    for i in range(P):
+    for i in range(len(phi)):
         d_phi[i] /= K
     return value + entropy_bound(m, v, d_m, ignored)
 
@@ -153,49 +145,41 @@ def variance_part(plan, rows, m, v, curvature, t_scale, d_v):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def interleaved_curvature(blocks, dims, target, plan, tau, x, phi, beta, out):
+def interleaved_curvature(target, plan, tau, x, phi, beta, out):
     """d² log p(y | x) / dx_j² for each coordinate, trend coefficients held at beta: N directional passes, O(N²)."""
     rows, N = target.rows, len(tau)
     order = np.argsort(tau)
-    time, Z, y_var = np.empty(N), np.empty((N, len(beta) + 1)), np.empty(N)
-    in_time_order(rows, tau, order, math.exp(phi[len(phi) - 1]), time, Z, y_var)
-    z, direction = Z[:, 0].copy(), np.empty(N)
+    series = Series(np.empty(N), np.empty((N, len(beta) + 1)), np.empty(N))
+    in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), series)
+    z, direction = series.Z[:, 0].copy(), np.empty(N)
     tilt = rows.slope[0]
     for c in range(len(beta)):
         tilt -= beta[c] * rows.slope[c + 1]
     for p in range(N):
         for c in range(len(beta)):
-            z[p] -= beta[c] * Z[p, c + 1]
-    there = blocks_at(blocks, target.factors, phi, 0)
-    place = np.empty(N, np.int64)
+            z[p] -= beta[c] * series.Z[p, c + 1]
+    there = Process(blocks_at(target.process.blocks, target.factors, phi, 0), target.process.dims, (0,))
+    position = np.empty(N, np.int64)
     for p in range(N):
-        place[order[p]] = p
+        position[order[p]] = p
     for k in range(len(plan.kind)):
         for i in range(plan.first[k], plan.first[k + 1]):
             is_start = i == plan.first[k]
             step = 1.0 if is_start else math.exp(x[i])
             direction[:] = 0.0
             for j in range(i, plan.first[k + 1]):
-                direction[place[plan.rows[j]]] = step
-            first, second = along(there, dims, time, z, y_var, tilt, direction)
+                direction[position[plan.rows[j]]] = step
+            first, second = along(there, series.time, z, series.y_var, tilt, direction)
             out[i] = second if is_start else second + first
 
 
 @njit(nogil=True, cache=True, **FAST)
-def spacing_curvature(target, plan, x, phi, out):
-    """Adds d² log p(gaps) / dx_j²: only the span is not linear in the log-gaps."""
-    alpha = 1.0 + math.exp(phi[len(phi) - 3])
-    per_gap = alpha if target.gamma else target.per_gap
+def gaps_curvature(target, plan, x, phi, out):
+    """Adds d² log p(gaps) / dx_j²."""
+    rows, prior = target.rows, gap_prior_at(target, phi)
     for k in range(len(plan.kind)):
         a, b = plan.first[k], plan.first[k + 1]
-        if target.rows.sequence[plan.rows[a]] < 0 or per_gap == 0.0:
-            continue
-        rows, total = target.rows, target.floor
-        for i in range(a + 1, b):
-            left = plan.rows[i - 1]
-            total += math.exp(x[i]) / rows.unit[left] if rows.regular[left] else 0.0
-        for i in range(a + 1, b):
-            left = plan.rows[i - 1]
-            if rows.regular[left]:
-                share = math.exp(x[i]) / (rows.unit[left] * total)
-                out[i] -= per_gap * rows.gaps[rows.sequence[left]] * share * (1.0 - share)
+        if rows.sequence[plan.rows[a]] >= 0 and prior.per_gap != 0.0:
+            before = plan.rows[a : b - 1]
+            gaps = Gaps(rows.least[before], rows.unit[before], rows.regular[before], rows.carry[before])
+            add_log_gap_curvature(x[a + 1 : b], gaps, prior, out[a + 1 : b])

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from lamina import Matern32, Record
-from lamina.gaps.regularity import spread
+from lamina.gaps.pace import set_carry
+from lamina.gaps.spread import Spread, spread
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
-from lamina.model.rows import remember
 
 N = 12
 T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
@@ -32,11 +32,11 @@ def posed(fields):
 
 def moved(problem, tau, power, memories, run, skip):
     rows = problem.rows
-    remember(rows, memories[0])
+    set_carry(rows, memories[0])
     old = rows.carry.copy()
-    remember(rows, memories[1])
+    set_carry(rows, memories[1])
     trial = np.empty(len(tau))
-    return trial, spread(rows, tau, power, old, run, skip, trial)
+    return trial, spread(rows, tau, Spread(power, old, run, skip), trial)
 
 
 MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 0.3))]

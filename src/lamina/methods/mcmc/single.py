@@ -1,0 +1,49 @@
+"""Move: the row at one position moves between its neighbours in time.
+
+A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
+with the ratio of Eq. (47), which costs O(1).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from ...engine.filter import copy_state
+from ...engine.local import log_input, predict_to
+from ...engine.stack import INLINE
+from ...gaps.moves import move_ratio
+from ...model.rows import data_less_trend
+from .metropolis import TARGET, accept, adapt
+from .positions import add_to_total, date_ratio
+
+
+@njit(**INLINE)
+def move_input(now, states, p, shift, own, future, rng):
+    """Propose a move of the row at position p.
+
+    ``own`` and ``future`` are the log-densities of the row and of everything later. Returns the second after the move.
+    """
+    process, line, r = now.process, now.line, now.row[p]
+    is_first, is_last, here = p == 0, p == len(now.row) - 1, line.time[p]
+    before = 0.0 if is_first else line.time[p - 1]
+    after = 0.0 if is_last else line.time[p + 1] + shift
+    new = here + now.tuning.move[r] * rng.standard_normal()
+    accepted = 0.0
+    if (is_first or new > before) and (is_last or new < after):
+        ratio, change = move_ratio(now, r, here, new, shift)
+        ratio += date_ratio(now, r, here, new)
+        z = data_less_trend(now.rows, r, now.beta, now.way * new)
+        if is_first:
+            copy_state(process, states.past, states.trial)
+        else:
+            predict_to(process, states.past, new - before, states.trial)
+        new_own, new_future = log_input(process, line, p, after - new, z, states.trial, states.trial_ahead)
+        if accept(rng, ratio + new_own - own + new_future - future):
+            accepted, future = 1.0, new_future
+            copy_state(process, states.trial, states.here)
+            copy_state(process, states.trial_ahead, states.ahead)
+            line.time[p], line.z[p, 0] = new, z
+            now.tau[r] = now.way * new
+            add_to_total(now, r, change)
+    adapt(now.tuning.move, r, now.rate, accepted, TARGET)
+    return future

@@ -1,0 +1,127 @@
+"""alpha or memory together with all gaps (``gaps.spread``), and gaps stretched under a linear trend: O(N) a move.
+
+Both propose all inputs at once, leave p(tau, phi | y) invariant, with the trend coefficients integrated out, and end in
+one decision: the ratio of likelihood, dates, gap prior and parameter prior, times the Jacobian of the move.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from ...engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, copy_array
+from ...gaps.pace import log_share, set_carry
+from ...gaps.prior import log_gaps, sum_gaps
+from ...gaps.spread import Spread, spread
+from ...model.parameters import ALPHA, MEMORY, T_SCALE
+from ...model.rows import log_dates
+from ..target import collapsed, gap_prior_at, log_parameter_prior
+from .metropolis import TARGET, accept, adapt, adapt_stretch
+
+#: Moves of ``move_spread`` a round.
+SPREAD_MOVES = 2
+#: Gaps that are stretched a round under a linear trend.
+GAP_MOVES = 30
+
+
+@njit(**INLINE)
+def _log_inputs(target, tau, phi, sums):
+    """log p(dates | tau) + log p(gaps | phi), up to a constant; ``rows.carry`` must be that of phi."""
+    rows = target.rows
+    sum_gaps(rows, target.gap_prior.floor, tau, sums)
+    value = log_dates(rows, tau, math.exp(phi[T_SCALE])) + log_gaps(rows, gap_prior_at(target, phi), sums)
+    return value - log_share(rows)
+
+
+@njit(**INLINE_MAKING_ARRAYS)
+def _decide(target, state, here, ratio, phi, rng):
+    """Metropolis's decision on the inputs in ``state.trial`` and parameters phi.
+
+    ``ratio`` is that of everything but p(y | tau, phi). Returns ``collapsed`` where the chain is now, and whether the
+    move was accepted.
+    """
+    if not ratio > -math.inf:
+        return here, False
+    there = collapsed(target, state.trial, state.trial_order, phi, state.series)
+    if not accept(rng, ratio + there.value - here.value):
+        return here, False
+    copy_array(state.trial, state.tau)
+    copy_array(state.trial_order, state.order)
+    copy_array(phi, state.phi)
+    return there, True
+
+
+@njit(**INLINE)
+def _sort_again(order, time):
+    """Put rows (N,), nearly in the order of their times (N,), in order: each moves back past those that are later."""
+    for p in range(1, len(order)):
+        r, q = order[p], p
+        while q > 0 and time[order[q - 1]] > time[r]:
+            order[q] = order[q - 1]
+            q -= 1
+        order[q] = r
+
+
+@njit(**FAST)
+def move_spread(target, state, here, i, step, rate, rng):
+    """Moves of phi[i], alpha or memory, together with the gaps, Eq. (49).
+
+    ``here`` is ``collapsed`` at the state; ``step`` is the position of the parameter's step in ``state.steps``.
+    """
+    rows, N, proposal = target.rows, len(state.tau), state.phi.copy()
+    run = min(state.run, N)
+    value = _log_inputs(target, state.tau, state.phi, state.sums)
+    for _ in range(SPREAD_MOVES):
+        proposal[i] = state.phi[i] + state.steps[step] * rng.standard_normal()
+        copy_array(rows.carry, state.carry)
+        if i == MEMORY:
+            set_carry(rows, math.exp(proposal[i]))
+        power = math.sqrt((1.0 + math.exp(state.phi[ALPHA])) / (1.0 + math.exp(proposal[ALPHA])))
+        skip = 0 if run == N else int(run * rng.random())
+        ratio, new_value = spread(rows, state.tau, Spread(power, state.carry, run, skip), state.trial), 0.0
+        if ratio > -math.inf:
+            new_value = _log_inputs(target, state.trial, proposal, state.sums)
+            ratio += new_value - value
+            ratio += log_parameter_prior(target, proposal, i) - log_parameter_prior(target, state.phi, i)
+            copy_array(state.order, state.trial_order)
+            _sort_again(state.trial_order, state.trial)
+        here, accepted = _decide(target, state, here, ratio, proposal, rng)
+        if accepted:
+            value = new_value
+        else:
+            copy_array(state.carry, rows.carry)
+        adapt(state.steps, step, rate, 1.0 if accepted else 0.0, TARGET)
+    return here
+
+
+@njit(**FAST)
+def move_gaps(target, state, here, rate, rng):
+    """Stretch gaps in merged time order, everything later shifting along, as Eq. (48) with O(N) sums.
+
+    ``here`` is ``collapsed`` at the state. The sweep cannot make this move under a linear trend, where a shift changes
+    all later data.
+    """
+    N, steps = len(state.tau), state.tuning.stretch[0]
+    first = N - 1  # exact rows stay: only gaps after the last of them can be stretched
+    while first > 0 and target.rows.t_var[state.order[first]] > 0.0:
+        first -= 1
+    value = _log_inputs(target, state.tau, state.phi, state.sums)
+    copy_array(state.order, state.trial_order)
+    for _ in range(min(GAP_MOVES, N - 1 - first)):
+        p = first + int(rng.random() * (N - 1 - first))
+        r = state.order[p]
+        gap = state.tau[state.order[p + 1]] - state.tau[r]
+        factor = math.exp(steps[r] * rng.standard_normal())
+        ratio, new_value = -math.inf, 0.0
+        if gap > 0.0 and gap * factor < math.inf:
+            copy_array(state.tau, state.trial)
+            for k in range(p + 1, N):
+                state.trial[state.order[k]] += gap * factor - gap
+            new_value = _log_inputs(target, state.trial, state.phi, state.sums)
+            ratio = math.log(factor) + new_value - value
+        here, accepted = _decide(target, state, here, ratio, state.phi, rng)
+        if accepted:
+            value = new_value
+        adapt_stretch(steps, r, rate, 1.0 if accepted else 0.0)
+    return here
