@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items):
     """Leave kernels that are compiled apart, for which the laws of the engine hold as well, to ``make test-all``."""
     from problems import COMPILED_APART
 
-    apart = re.compile(rf"\[({'|'.join(map(re.escape, COMPILED_APART))})[-\]]")
+    apart = re.compile(rf"[\[-]({'|'.join(map(re.escape, COMPILED_APART))})[-\]]")
     for item in items:
         if item.path.parent.name in ("engine", "markov", "tests") and apart.search(item.name):
             item.add_marker(pytest.mark.slow)

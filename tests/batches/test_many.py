@@ -114,6 +114,7 @@ def test_records_none_of_which_can_be_read_are_one_error_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_files_of_an_earlier_run_do_not_stay(tmp_path):
     lamina.batch({"a": record(0)}, tmp_path, method="gp", figures=True, intervals=[(1.0, 3.0)], workers=1)
     (tmp_path / "a" / "checkpoint.npz").write_text("of a run before")
@@ -123,7 +124,13 @@ def test_files_of_an_earlier_run_do_not_stay(tmp_path):
 
 @pytest.mark.parametrize(
     "other",
-    [{"at": [1.0, 2.0]}, {"intervals": [(1.0, 3.0)]}, {"figures": True}, {"seed": 1}, {"kernel": lamina.Matern52()}],
+    [
+        {"at": [1.0, 2.0]},
+        {"intervals": [(1.0, 3.0)]},
+        {"figures": True},
+        {"seed": 1},
+        pytest.param({"kernel": lamina.Matern52()}, marks=pytest.mark.slow),
+    ],
     ids=lambda other: next(iter(other)),
 )
 def test_a_resume_that_asks_for_something_else_does_it_again(tmp_path, other):

@@ -121,6 +121,7 @@ def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch
     assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "converged", "failed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", [False, True], ids=["as workers begin", "as records are done"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_ends_the_batch_on_any_number_of_workers(tmp_path, workers, begun):

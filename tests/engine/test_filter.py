@@ -126,6 +126,7 @@ def test_ties_are_the_limit_of_small_gaps(kernel):
     assert not hessian[4:7].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [*STATIONARY.values(), PRIORS["matern32+level+rate"]])
 def test_all_rows_at_one_time(kernel):
     check_against_extended_precision(kernel, P15._replace(tau=np.full(15, 2.5)))

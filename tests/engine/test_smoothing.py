@@ -139,6 +139,7 @@ def test_the_rate_of_a_draw_is_its_derivative():
     assert rates.std() > 0.1
 
 
+@pytest.mark.slow
 def test_a_part_that_is_much_faster_than_the_rows_are_far_apart():
     """What the future says of the fast part is then nothing but rounding, which may be below zero."""
     kernel = Matern52(440.0, 0.25) + Matern32(3.4, 0.075) + Constant() + Linear(mean=0.001, sd=0.0003)
