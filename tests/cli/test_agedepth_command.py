@@ -84,6 +84,7 @@ def test_with_memory(table, tmp_path):
     assert "memory, depth over which the pace is forgotten" in done.output
 
 
+@pytest.mark.slow
 def test_memory_needs_no_more_than_two_dates(tmp_path):
     (tmp_path / "core.csv").write_text("depth,14C age,14C error\n0,180,25\n140,1480,30\n")
     done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 10, "--memory")

@@ -37,6 +37,7 @@ def fitted(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_inputs_tell_depth_limit_and_outlier(fitted):
     inputs = pd.read_csv(fitted / "inputs.csv", keep_default_na=False)
     assert inputs["line"].tolist() == list(range(2, 10))

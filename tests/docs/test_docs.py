@@ -36,10 +36,14 @@ def blocks(page, language):
     return [code for found, code in BLOCK.findall(page.read_text()) if found == language]
 
 
+#: Examples that have their own compiled code, which takes long, are long tests.
+COMPILED_APART = re.compile("offsets=|Matern12|Matern52|linear|Linear|covariance=|read_ensemble")
+
+
 def examples():
     for page in PAGES:
         for number, code in enumerate(blocks(page, "python")):
-            marks = [pytest.mark.slow] if "offsets=" in code else []  # compiled apart
+            marks = [pytest.mark.slow] if COMPILED_APART.search(code) else []
             yield pytest.param(code, id=f"{page.name}-{number}", marks=marks)
 
 
@@ -96,6 +100,7 @@ def test_example_runs(code, folder, capsys, methods_restored):
     exec(compile(code, "example", "exec"), {"__name__": "example"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
 def test_commands_run(page, folder, monkeypatch, paper_left_out):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)

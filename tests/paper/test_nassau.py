@@ -15,6 +15,7 @@ def found():
     return paper.sealevel()
 
 
+@pytest.mark.slow
 def test_pairs_are_compared_as_the_closed_forms_say(found):
     curve = dict(iter(found.curve.groupby("method")))
     pairs = found.pairs.set_index(["first", "second"])

@@ -34,6 +34,7 @@ def summaries(found: lamina.Posterior) -> tuple[np.ndarray, np.ndarray]:
     return draws.mean(axis=(0, 1)), mean_standard_error(draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("record", "options"),
     [
@@ -67,6 +68,7 @@ def test_either_move_of_the_inputs_alone_samples_their_posterior(left_out, monke
     assert np.abs(np.log(sd / dense_sd)).max() < 0.15
 
 
+@pytest.mark.slow
 def test_a_squared_exponential_converges_and_covers_the_truth():
     options = {"chains": 2, "draws": 1000, "warmup": 300, "fixed": {"alpha": 4.0}}
     found = lamina.fit(fits.record(true=TRUE), kernel=lamina.SquaredExponential(), seed=1, **options)
