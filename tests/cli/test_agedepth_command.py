@@ -41,7 +41,7 @@ def test_ages_figure_and_ensemble_are_written(table, tmp_path):
     columns = (tmp_path / "out" / "columns.txt").read_text()
     for said in (
         "ages.csv: the age-depth model",
-        "mean of the age, in cal a BP",
+        "mean of the age, in cal BP",
         "1 ... 20",
         "alpha",
         "depth of the row",

@@ -27,7 +27,7 @@ def test_synthetic_writes_figures_and_every_number(tmp_path):
 def test_an_interrupted_run_says_so_keeps_what_is_done_and_goes_on(tmp_path, monkeypatch):
     from lamina.paper import functions as module
 
-    real, calls = module._one, []
+    real, calls = module._run, []
 
     def interrupted(task):
         if len(calls) == 4:
@@ -35,14 +35,14 @@ def test_an_interrupted_run_says_so_keeps_what_is_done_and_goes_on(tmp_path, mon
         calls.append(task)
         return real(task)
 
-    monkeypatch.setattr(module, "_one", interrupted)
+    monkeypatch.setattr(module, "_run", interrupted)
     result = lamina("paper", "synthetic", "--out", tmp_path, "--cores", 1, *SMALL)
     assert result.exit_code == 130
     assert "interrupted" in result.stderr
     assert not (tmp_path / "synthetic.csv").exists()
     assert len(list(tmp_path.glob(".synthetic-*.jsonl"))) == 1
     calls.clear()
-    monkeypatch.setattr(module, "_one", lambda task: calls.append(task) or real(task))
+    monkeypatch.setattr(module, "_run", lambda task: calls.append(task) or real(task))
     result = lamina("paper", "synthetic", "--out", tmp_path, "--cores", 1, *SMALL)
     assert result.exit_code == 0
     assert len(calls) == 20 - 4

@@ -44,7 +44,7 @@ def test_bands_widen_where_the_curve_is_steep():
 
 
 def test_where_slopes_do_not_come_to_rest_that_is_said():
-    with pytest.warns(lamina.NotConverged, match="last_change"):
+    with pytest.warns(lamina.NotConverged, match="last change"):
         found = lamina.fit(fits.record(t_sd=0.15), "nigp", max_steps=3)
     assert not found.diagnostics["converged"]
     assert found.diagnostics["steps"] == 3

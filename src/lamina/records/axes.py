@@ -92,7 +92,7 @@ def describe(record: Record) -> Axes:
 
 def _scaled(rates: pd.DataFrame, factor: float) -> pd.DataFrame:
     """Mean, sd and quantiles times a factor. Where that is negative, the quantiles swap places."""
-    found, names = rates.copy(), list(QUANTILES)
+    found, names = rates.copy(), [name for name in QUANTILES if name in rates]
     found["mean"], found["sd"] = factor * rates["mean"], abs(factor) * rates["sd"]
     found[names] = factor * rates[names if factor > 0.0 else names[::-1]].to_numpy()
     return found
