@@ -188,7 +188,7 @@ def member(owner: str, name: str, value: Any) -> str:
         value = value.__func__
     within = "" if owner.split(".")[-1][0].isupper() else f"{owner}."
     if not callable(value):  # a constant, which has no docstring of its own
-        text = f'"{value}"' if isinstance(value, str) else repr(value)  # as ruff formats it
+        text = repr(value).replace("'", '"')  # as ruff formats it
         return f"{heading}\n\n```py\n{within}{name} = {text}\n```"
     return "\n\n".join([heading, signature(within + name, value), prose(value)])
 
