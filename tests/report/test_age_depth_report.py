@@ -86,3 +86,8 @@ def test_the_calibration_curve_is_cited():
     record = core(t=None, t_sd=None, dates=dates)
     page = Outline(report.html(age_model(record))).text
     assert "The IntCal20 Northern Hemisphere radiocarbon age calibration curve" in page
+
+
+def test_several_cores_are_refused():
+    with pytest.raises(lamina.RecordError, match="one core, and the record has several"):
+        report.html(age_model(core(sequence=["a", "a", "b", "b", "b"])))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import RecordError
 from ..posterior.agedepth import layers_of
 from ..posterior.boxes import accumulation_quantiles, date_density, input_shifts
 from ..posterior.diagnosis import line_names, row_name
@@ -35,6 +36,9 @@ WIDTH = 0.03
 def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tables) -> Page:
     """All sections, in their order; ``depths`` are those whose ages were requested."""
     record = posterior.record
+    if len(record.sequences) > 1:
+        cores = ", ".join(str(name) for name, _ in record.sequences)
+        raise RecordError(f"a report shows one core, and the record has several ({cores}). Fit each core by itself.")
     names, (rows, depth) = line_names(record, run.reading), layers_of(record, None)
     grid = np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), POINTS), *depth[rows]])
     ages, accumulation = posterior.ages(grid), accumulation_quantiles(posterior)
@@ -145,8 +149,10 @@ def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
     look: Look = {"fill": "toself", "fillcolor": "group-1-fill", "line": {"color": "group-1", "width": 0.8}}
     outlines = draw.line(np.concatenate(xs), np.concatenate(ys), name="dates", legendgroup="dates", **look)
     marker = {"color": "group-1", "size": 5, "opacity": 0.7}
-    centres = draw.line(depth[rows], record.t[rows], hovers, marker=marker, showlegend=False, legendgroup="dates")
-    return [outlines, centres | {"mode": "markers"}]
+    return [
+        outlines,
+        draw.points(depth[rows], record.t[rows], hovers, marker=marker, showlegend=False, legendgroup="dates"),
+    ]
 
 
 def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
