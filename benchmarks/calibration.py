@@ -137,7 +137,7 @@ def calibrate(method: str, repetitions: int, seed: int = 0) -> dict[str, np.ndar
 def plant(folder: Path, expression: str) -> dict[str, str]:
     """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it runs."""
     shutil.copytree(Path(lamina.__file__).parent, folder / "lamina", ignore=shutil.ignore_patterns("__pycache__"))
-    decision = folder / "lamina" / "methods" / "metropolis.py"
+    decision = folder / "lamina" / "methods" / "mcmc" / "metropolis.py"
     text = decision.read_text()
     if text.count(HEALTHY) != 1:
         raise SystemExit(f"{decision} no longer has the line: {HEALTHY}")

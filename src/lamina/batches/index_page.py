@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
+from ..output.batch import STATES
 from ..posterior.boxes import evenly
 from ..posterior.diagnosis import count_conflicts
 from ..report.page import render as render_template
@@ -30,13 +32,18 @@ class Entry(NamedTuple):
 
 def render(entries: list[Entry]) -> str:
     """The page as text. Every name is escaped, whatever it holds."""
-    states = [entry.row["state"] for entry in entries]
-    parts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
-    conflicts = sum(entry.row["conflicts"] for entry in entries)
-    parts += [count_conflicts(conflicts)] if conflicts else []
-    title = f"{count(len(entries), 'record')}: {', '.join(parts)}"
+    title = headline([entry.row for entry in entries])
     cards = [_card(entry) for entry in entries]
     return render_template("index.html", title=title, cards=cards, width=WIDTH, height=HEIGHT)
+
+
+def headline(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of a summary in one line: how many there are in each state, and how many conflicts."""
+    states = [row["state"] for row in rows]
+    parts = [f"{states.count(state)} {state}" for state in STATES if state in states]
+    conflicts = sum(row["conflicts"] for row in rows)
+    parts += [count_conflicts(conflicts)] if conflicts else []
+    return f"{count(len(rows), 'record')}: {', '.join(parts)}"
 
 
 def _card(entry: Entry) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def batch(
 ) -> None:
     """Fit many records, from several files or from parts of one table. summary.csv and index.html list them all."""
     from ..batches.batch import batch_tables
-    from ..support.numbers import count
+    from ..batches.index_page import headline
     from ..tables import Options
     from .arguments import output_request
 
@@ -44,7 +44,6 @@ def batch(
     for row in summary[summary["state"] != "converged"].to_dict("records"):
         typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
     if not output["quiet"]:
-        states = ", ".join(f"{n} {state}" for state, n in summary["state"].value_counts().items())
-        typer.echo(f"{count(len(summary), 'record')}: {states}\nIndex: {output['out'] / 'index.html'}")
+        typer.echo(f"{headline(summary.to_dict('records'))}\nIndex: {output['out'] / 'index.html'}")
     if (summary["state"] != "converged").any():
         raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; the others are written

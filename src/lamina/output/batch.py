@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUMMARY, INDEX = "summary.csv", "index.html"
+#: How the fit of a record can have ended, the best first.
+STATES = ("converged", "not converged", "failed", "not done")
 FILES = (SUMMARY, INDEX, COLUMNS, PLOTLY, RUN)
 _COLUMNS = {
     "name": "the record",

@@ -110,7 +110,7 @@ def log_gaps(posed, tau):
         broken = (room <= 0.0).any(axis=1)
         x = np.where(room > 0.0, room, 1.0)[:, regular] / (step[regular] / step[step > 0.0].mean())
         n = regular.sum()
-        alpha = ALPHA if posed.gaps == "gamma" else 1.0
+        alpha = ALPHA if posed.model.gaps == "gamma" else 1.0
         total += (alpha - 1.0) * np.log(x).sum(axis=1) - alpha * n * np.log(x.sum(axis=1) + posed.floor)
         total[broken] = -np.inf
     return total
@@ -125,9 +125,9 @@ def log_likelihood(posed, tau, factor):
     for term in posed.kernel.trend:
         column = term.column(tau)
         K = K + term.sd**2 * column[:, :, None] * column[:, None, :]
-    if posed.offsets is not None:
+    if posed.model.offsets is not None:
         same = np.equal.outer(np.array(found.sequence), np.array(found.sequence))
-        K = K + posed.offsets**2 * same
+        K = K + posed.model.offsets**2 * same
     y_var = np.where(found.measured, found.y_sd, 1.0) ** 2 * factor
     K = K + y_var[:, :, None] * np.eye(len(found))
     sure = found.measured & (limit == 0)
@@ -150,7 +150,7 @@ def reference(posed, rng, size=300_000):
     tau, log_weight = tau[kept], log_weight[kept]
     n = tau.shape[1]
     wild = np.zeros((len(tau), n))
-    if posed.outliers == "mixture":
+    if posed.model.outliers == "mixture":
         every = np.array(list(itertools.product([0, 1], repeat=n)))
         share, factor = renewal.OUTLIER_SHARE, renewal.OUTLIER_FACTOR
         prior = every.sum(axis=1) * np.log(share) + (n - every.sum(axis=1)) * np.log(1.0 - share)
@@ -160,7 +160,7 @@ def reference(posed, rng, size=300_000):
         total = logsumexp(values, axis=1)
         wild = np.exp(values - total[:, None]) @ every
         log_weight = log_weight + total
-    elif posed.outliers == "student":
+    elif posed.model.outliers == "student":
         half = 0.5 * renewal.FREEDOM
         factor = invgamma.rvs(half, scale=half, size=tau.shape, random_state=rng)
         wild = (factor > 10.0).astype(float)
@@ -189,7 +189,7 @@ def test_draws_follow_the_posterior(name):
     error = np.sqrt(weight**2 @ (expected - mean) ** 2)
     draws = mcmc.run(posed, seed=2, chains=2, draws=16_000, max_sweeps=8_000, warmup=500)
     assert (log_gaps(posed, draws.tau) > -np.inf).all()
-    found_wild = np.zeros_like(draws.tau) if posed.outliers is None else (draws.factor > 10.0).astype(float)
+    found_wild = np.zeros_like(draws.tau) if posed.model.outliers is None else (draws.factor > 10.0).astype(float)
     found = quantities(draws.tau, found_wild).reshape(2, -1, len(mean))
     varies = (np.ptp(expected, axis=0) > 0) & (np.ptp(found, axis=(0, 1)) > 0)
     found_error = mean_standard_error(found[:, :, varies])
