@@ -35,11 +35,11 @@ BAD = {
     "one row": (HEAD + ROW, {}, ["core.csv, line 2: there is only one row", "give two rows"]),
     "no header": (GOOD.replace(HEAD, ""), {}, ["core.csv, line 1: there is no header", "names of the columns"]),
     "header in a comment": ("# " + GOOD, {}, ["core.csv, line 2: there is no header", "without # in front"]),
-    "one column": ("age\n1\n2\n", {}, ["core.csv, line 1: no comma, semicolon or tab", "save the table as CSV"]),
-    "columns between spaces": (
-        GOOD.replace(",", "  "),
+    "one column": ("age\n1\n2\n", {}, ["core.csv, line 1: no comma, semicolon, tab or space", "save the table as CSV"]),
+    "cells missing between spaces": (
+        GOOD.replace(",", "  ").replace("  0.1\n", "\n", 1),
         {},
-        ["core.csv, line 1: no comma", "only spaces between", "as CSV"],
+        ["core.csv, line", "the row has 4 cells, but the header in line 1 has 5", "missing cell"],
     ),
     "prose": ("Dear colleague\nhere is nothing\n", {}, ["core.csv, line 1: no comma", "save the table as CSV"]),
     "web page": ("<!DOCTYPE html>\n<html>\n", {}, ["core.csv: this is a web page", "download the table itself"]),
@@ -555,7 +555,7 @@ def test_a_long_header_is_not_matched(table, monkeypatch):
     monkeypatch.setattr(headers, "_pattern", refuse)
     assert headers.parse(0, "lower" * 2000 + "!").role is None
     monkeypatch.undo()
-    with pytest.raises(TableError, match="no column holds the input"):
+    with pytest.raises(TableError, match=r"line 1: a header has 10,001 characters, more than 1,000"):
         read(table(header("depth," + "lower" * 2000 + "!,age_sd,rsl,rsl_sd")))
 
 

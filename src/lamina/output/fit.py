@@ -66,13 +66,14 @@ def plan_fit(
         reading = explain_order(files, reading)
     seconds = {"read": time.perf_counter() - began}
     record = reading.record
-    arguments = fit_arguments(request.settings, kernel, record) | read_age_files(files, reading)
+    ages, cautions = read_age_files(files, reading)
+    arguments = fit_arguments(request.settings, kernel, record) | ages
     if request.resume:
         arguments["checkpoint"] = resume(request.folder, reading.sha256, request)
     with reading.naming_lines():
         fit = prepare(record, seed=request.seed, **arguments)
     check_folder(request.folder, request.force or request.resume)
-    request = replace(request, warnings=[*request.warnings, *beyond_data(record, request)])
+    request = replace(request, warnings=[*request.warnings, *cautions, *beyond_data(record, request)])
     return Plan(fit, request, _write, describe_fit, reading, reading.describe(), seconds)
 
 

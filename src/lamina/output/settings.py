@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from ..kernels import (
 )
 from ..methods.registry import METHODS
 from ..records.axes import describe
-from ..tables.ensembles import read_covariance, read_ensemble
+from ..tables.ensembles import SummaryWarning, read_covariance, read_ensemble
 
 if TYPE_CHECKING:
     from ..record import Record
@@ -143,9 +144,12 @@ def _covariance(path: Path, reading: TableReading) -> np.ndarray:
 AGE_FILES = {"ages": ("members", _members), "ages_covariance": ("covariance", _covariance)}
 
 
-def read_age_files(files: Mapping[str, Path], reading: TableReading) -> dict[str, np.ndarray]:
-    """Ages of another model as arguments of ``lamina.fit``."""
-    return {AGE_FILES[name][0]: AGE_FILES[name][1](path, reading) for name, path in files.items()}
+def read_age_files(files: Mapping[str, Path], reading: TableReading) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Ages of another model as arguments of ``lamina.fit``, and what to be careful about."""
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", SummaryWarning)
+        found = {AGE_FILES[name][0]: AGE_FILES[name][1](path, reading) for name, path in files.items()}
+    return found, [str(one.message) for one in noted]
 
 
 def _flag(name: str) -> str:

