@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 from lamina.dates import Tabulated
-from lamina.dates.curves import load_curve
+from lamina.dates.curves import joined, load_curve, load_zone
 from lamina.dates.radiocarbon import Radiocarbon
 from lamina.dates.table import MOST
-from lamina.errors import MissingExtraError, RecordError
-from lamina.support.curves import CURVES
+from lamina.errors import RecordError
+from lamina.support.curves import CURVES, ZONES
 
 #: Ages with a single peak, with several, on the plateaus around 2450, 4100 and 10000 years, and near the present.
 AGES = [
@@ -157,7 +157,9 @@ def test_calendar_ages_that_were_simulated_are_covered():
     ("given", "said"),
     [
         ({"age": -300}, "the radiocarbon age -300 ± 30 is younger than IntCal20"),
-        ({"age": -10, "age_sd": 500}, "bomb carbon"),
+        ({"age": -10, "age_sd": 500}, "post-bomb carbon (after 1950), name its zone as the curve (NH1, NH2, NH3)"),
+        ({"age": -10, "curve": "SHCal20"}, "name its zone as the curve (SH1-2, SH3)"),
+        ({"age": -6000, "curve": "NH1"}, "is younger than NH1, which has radiocarbon ages from -5153"),
         ({"age": 0, "age_sd": 10}, "radiocarbon ages from 95 to 50193, calendar ages 0 to 54999 BP"),
         ({"age": 300, "curve": "Marine20"}, "is younger than Marine20, which has radiocarbon ages from 603"),
         ({"age": 900, "curve": "Marine20", "delta_r": 800}, "900 ± 30 with delta_r=800 is younger"),
@@ -187,13 +189,6 @@ def test_names_of_curves_may_be_written_in_small_letters():
     assert Radiocarbon(2450, 30, "shcal20") == Radiocarbon(2450, 30, "SHCal20")
 
 
-def test_without_iosacal_the_extra_is_named(monkeypatch):
-    load_curve.cache_clear()
-    monkeypatch.setitem(sys.modules, "iosacal", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "lamina\[radiocarbon\]"'):
-        Radiocarbon(2450, 30)
-
-
 def test_curves_are_read_without_importing_iosacal_and_matplotlib():
     code = (
         "import json, sys; from lamina.dates import Radiocarbon; Radiocarbon(2450, 30).table(); "
@@ -201,3 +196,66 @@ def test_curves_are_read_without_importing_iosacal_and_matplotlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"iosacal", "matplotlib", "scipy", "pandas", "numba"} & set(json.loads(done.stdout))
+
+
+# --- post-bomb carbon ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_zone_continues_the_curve_of_its_hemisphere(zone):
+    curve, before = joined(zone, 1000.0), load_curve(ZONES[zone])
+    np.testing.assert_allclose(curve.age[curve.year > -0.01][::20], before.age[:1001], atol=1e-6)
+    assert np.all(np.diff(curve.year) > 0.0)
+    assert curve.year[0] < -68.9
+    assert curve.age.min() < -3000.0
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_an_old_age_is_the_same_with_post_bomb_carbon(zone):
+    ours, plain = Radiocarbon(2450, 30, zone), Radiocarbon(2450, 30, ZONES[zone])
+    assert ours.table().start == plain.table().start
+    np.testing.assert_array_equal(ours.table().log_density, plain.table().log_density)
+
+
+@pytest.mark.parametrize("scale", ["BP", "CE"])
+@pytest.mark.parametrize(
+    ("zone", "year"), [("NH1", 1962.3), ("NH2", 1975.0), ("NH3", 1990.2), ("SH1-2", 1969.0), ("SH3", 2005.5)]
+)
+def test_post_bomb_carbon_gives_back_its_year(zone, year, scale):
+    curve = load_zone(zone)
+    age = float(np.interp(1950.0 - year, curve.year, curve.age))
+    date = Radiocarbon(age, 20, zone, scale=scale, student=False)
+    wanted = year if scale == "CE" else 1950.0 - year
+    assert any(first <= wanted <= last for first, last in date.hdi(0.95))
+    assert sum(last - first for first, last in date.hdi(0.95)) < 6.0
+
+
+@pytest.mark.parametrize("age", [-3500.0, -1000.0, 0.0, 100.0, 150.0])
+def test_a_table_keeps_the_mass_of_narrow_peaks(age):
+    """By plain numerical integration: the probability of having lived after 1950."""
+    date = Radiocarbon(age, 25, "NH1")
+    curve = joined("NH1", 3000.0)
+    s = np.hypot(25.0, curve.sd)
+    p = (4.0 + 0.5 * ((age - curve.age) / s) ** 2) ** -3.5 / s
+    after = p[curve.year < 0.0].sum() / p.sum()
+    table = date.table()
+    years = table.start + table.step * np.arange(table.log_density.size)
+    density = np.exp(table.log_density)
+    assert table.log_density.size <= MOST + 2
+    assert density[years < 0.0].sum() / density.sum() == pytest.approx(after, abs=0.02)
+
+
+def test_f14c_is_an_age():
+    assert Radiocarbon.from_f14c(0.8, 0.004).age == pytest.approx(-8033.0 * math.log(0.8))
+    assert Radiocarbon.from_f14c(0.8, 0.004).age_sd == pytest.approx(8033.0 * 0.005)
+    bomb = Radiocarbon.from_f14c(1.5, 0.005, "NH1", scale="CE", student=False)
+    assert 1962.0 < bomb.hdi(0.95)[0][0] < bomb.hdi(0.95)[-1][1] < 1975.0
+    for wrong in (0.01, 0.006), (0.8, 0.0), (math.nan, 0.1):
+        with pytest.raises(RecordError, match="F14C"):
+            Radiocarbon.from_f14c(*wrong)
+
+
+@pytest.mark.parametrize("name", ["NH1", "nh1", "Bomb21 NH1", "IntCal20+NH1"])
+def test_zones_have_several_spellings(name):
+    assert Radiocarbon(-500, 20, name).curve == "NH1"
+    assert Radiocarbon(-500, 20, "SH2").curve == "SH1-2"

@@ -152,3 +152,42 @@ def test_a_summary_of_ages_is_no_ensemble_of_four(tmp_path):
         members = lamina.read_ensemble(path)
     assert members.shape == (400, 2)
     assert_allclose(np.quantile(members, [0.025, 0.5, 0.975], axis=0), [[60, 150], [100, 200], [180, 250]], atol=1.5)
+
+
+# --- post-bomb carbon and F14C ---------------------------------------------------------------------------------------
+
+
+def test_a_zone_continues_the_curve_that_the_table_names(table):
+    rows = "labID,age,error,depth,cc\nA,-1200,25,5,1\nB,130,35,12,1\nC,500,30,20,1\nD,900,20,40,0\n"
+    with pytest.raises(
+        TableError, match=r'line 2, column "age": the radiocarbon age -1200 .*name its zone as the curve'
+    ):
+        read_ages(table(rows))
+    found = read_ages(table(rows), Options(curve="nh2"))
+    assert [date and date.curve for date in found.record.dates] == ["NH2", "NH2", "NH2", None]
+    assert found.record.t[0] < -10.0
+    with pytest.raises(TableError, match="the table says IntCal20, but --curve SH3"):
+        read_ages(table(rows), Options(curve="SH3"))
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("F14C,F14C error", ["1.16,0.004", "0.9394,0.0035"]),
+        ("Fraction Modern,±", ["1.16,0.004", "0.9394,0.0035"]),
+        ("pMC,pMC_sd", ["116,0.4", "93.94,0.35"]),
+    ],
+)
+def test_f14c_is_turned_into_ages(table, header, rows):
+    content = f"depth,{header}\n5,{rows[0]}\n30,{rows[1]}\n"
+    found = read_ages(table(content), Options(curve="NH1"))
+    assert_allclose([date.age for date in found.record.dates], -8033 * np.log([1.16, 0.9394]), rtol=1e-4)
+    assert_allclose(
+        [date.age_sd for date in found.record.dates], 8033 * np.array([0.004 / 1.16, 0.0035 / 0.9394]), rtol=1e-4
+    )
+    assert "turned into radiocarbon ages (age = -8033 log" in found.describe()
+
+
+def test_f14c_that_gives_no_age_is_refused(table):
+    with pytest.raises(TableError, match=r'line 3, column "F14C": F14C 0.005 ± 0.004 is not clearly above 0'):
+        read_ages(table("depth,F14C,F14C error\n5,1.16,0.004\n30,0.005,0.004\n"))

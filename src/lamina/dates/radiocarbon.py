@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..errors import RecordError
-from ..support.curves import curve_name
-from .curves import Curve, load_curve
+from ..support.curves import ZONES, curve_name
+from .curves import Curve, joined, load_curve, load_zone
 from .kinds import Date, number, positive, shape
 from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised, student
 
 #: An age is refused if it lies further than this below its whole curve, in standard deviations.
 _TOO_YOUNG = 3.0
+#: Post-bomb years play no part in a date whose density there is lower than before 1950 by this factor, in logarithms.
+_NEGLIGIBLE = 12.0
+#: Years, by Libby's mean life, in which F14C falls by a factor of e.
+_LIBBY = 8033.0
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,13 @@ class Radiocarbon(Date):
         density(x) ∝ (b + d²/2)^-(a + 1/2) / s(x)     student=True (the default)
         density(x) ∝ exp(-d²/2) / s(x)                student=False
 
-    and zero before and after the curve. The curves of 2013 and 2020 end in 1950 CE. Curves come from the package
-    iosacal: ``pip install "lamina[radiocarbon]"``.
+    and zero before and after the curve. The curves of 2013 and 2020 end in 1950 CE. A zone of post-bomb carbon
+    continues the curve of its hemisphere to 2019 (Hua et al. 2021); its table has steps of 0.05 years.
 
-    age, age_sd: the conventional radiocarbon age (years BP) and its laboratory error.
-    curve: "IntCal20", "SHCal20", "Marine20", or an older one of these families, such as "IntCal13".
+    age, age_sd: the conventional radiocarbon age (years BP), negative for most post-bomb carbon, and its laboratory
+        error. ``Radiocarbon.from_f14c`` takes F14C instead.
+    curve: "IntCal20", "SHCal20", "Marine20", or an older one of these families, such as "IntCal13"; or a zone: "NH1",
+        "NH2" and "NH3" (with IntCal20), "SH1-2" and "SH3" (with SHCal20).
     delta_r, delta_r_sd: local reservoir offset ΔR and its error, in years; subtracted from the age.
     scale: the time scale of the date: "BP" (years before 1950) or "CE" (years of the Common Era).
     student: whether the age may be an outlier; False is plain calibration.
@@ -63,33 +70,63 @@ class Radiocarbon(Date):
         self._set(curve=curve_name(self.curve))
         self._check_range()
 
+    @classmethod
+    def from_f14c(cls, f14c: float, f14c_sd: float, curve: str = "IntCal20", **options: Any) -> Radiocarbon:
+        """A radiocarbon date from F14C (fraction modern, 1 in 1950): the age is -8033 log(F14C).
+
+        options: the other arguments of ``Radiocarbon``. Raises RecordError if F14C is not clearly above 0.
+        """
+        age, age_sd = age_of_f14c(f14c, f14c_sd)
+        return cls(age, age_sd, curve, **options)
+
     def table(self) -> DateTable:
-        """The log-density on a regular grid of whole years, coarser than one year if the date is very wide."""
+        """The log-density on a regular grid of years, coarser if the date is very wide."""
         step = math.ceil(self._fine.log_density.size / MOST)
         return self._fine if step == 1 else self._tabulate(step)
 
     def _tabulate(self, step: int = 1) -> DateTable:
-        curve = load_curve(self.curve)
-        s = self._total_sd(curve)
-        d = (self.age - self.delta_r - curve.age) / s
-        log_p = (student(d, self.a, self.b) if self.student else -0.5 * d**2) - np.log(s)
+        curve = self._curve()
+        log_p = self._log_likelihood(curve)
+        width = step * float(curve.year[1] - curve.year[0])
         some = np.flatnonzero(log_p > log_p.max() - self._depth())
         kept = np.arange(some[0], some[-1] + 1, step)
-        ends = kept[[0, -1]]
+        ends, years = kept[[0, -1]], curve.year[kept]
+        inside = log_p[kept]
+        if width < step and step > 1:  # a coarser grid could miss the narrow peaks of post-bomb carbon
+            inside, years = _cell_means(log_p[some[0] : some[-1] + 1], step), years + 0.5 * (width - width / step)
         # One more entry at each end sets the slope of the tails: steep where the curve ends. Elsewhere as if each year
         # beyond were one radiocarbon year, because the next wiggle of the curve may go up.
-        d_end, s_end = np.abs(d[ends]), s[ends]
-        fall = step * ((self.a + 0.5) * d_end / (self.b + 0.5 * d_end**2) if self.student else d_end) / s_end
+        s_end = self._total_sd(curve)[ends]
+        d_end = np.abs(self.age - self.delta_r - curve.age[ends]) / s_end
+        fall = width * ((self.a + 0.5) * d_end / (self.b + 0.5 * d_end**2) if self.student else d_end) / s_end
         fall[(ends < step) | (ends >= curve.year.size - step)] = -ZERO
-        entries = np.concatenate([log_p[ends[:1]] - fall[0], log_p[kept], log_p[ends[1:]] - fall[1]])
-        first, last = curve.year[ends] + np.array([-step, step])
+        entries = np.concatenate([inside[:1] - fall[0], inside, inside[-1:] - fall[1]])
+        first, last = years[0] - width, years[-1] + width
         if self.scale == "BP":
-            return normalised(first, step, entries)
-        return normalised(1950.0 - last, step, entries[::-1])
+            return normalised(first, width, entries)
+        return normalised(1950.0 - last, width, entries[::-1])
+
+    def _curve(self) -> Curve:
+        """The curve; of a zone only what matters for this age."""
+        if self.curve not in ZONES:
+            return load_curve(self.curve)
+        before, after = load_curve(ZONES[self.curve]), load_zone(self.curve)
+        log_p, log_p_after = self._log_likelihood(before), self._log_likelihood(after)
+        if log_p_after.max() < log_p.max() - _NEGLIGIBLE:
+            return before
+        least = max(log_p.max(), log_p_after.max()) - self._depth()
+        oldest = before.year[log_p > least].max(initial=0.0)
+        return joined(self.curve, 500.0 * math.ceil((oldest + 1.0) / 500.0))
+
+    def _log_likelihood(self, curve: Curve) -> Array:
+        """The log-likelihood of each year of a curve, up to a constant."""
+        s = self._total_sd(curve)
+        d = (self.age - self.delta_r - curve.age) / s
+        return (student(d, self.a, self.b) if self.student else -0.5 * d**2) - np.log(s)
 
     def _highest(self, mass: float) -> list[tuple[float, float]]:
         # Curves hold whole numbers, so several years can have exactly the density of the level. iosacal drops them.
-        year = load_curve(self.curve).year
+        year = self._curve().year
         ends = sorted(float(year[k]) if self.scale == "BP" else 1950.0 - float(year[k]) for k in (0, -1))
         found = highest(self._fine, mass, ties=False)
         return [(max(first, ends[0]), min(last, ends[1])) for first, last in found]
@@ -104,20 +141,41 @@ class Radiocarbon(Date):
         return 0.5 * REACH**2
 
     def _check_range(self) -> None:
-        curve = load_curve(self.curve)
+        zone = ZONES.get(self.curve)
+        curve = load_curve(zone or self.curve)
+        young = load_zone(self.curve) if zone else curve
         age = self.age - self.delta_r
-        youngest = max(float(np.min(curve.age - _TOO_YOUNG * self._total_sd(curve))), 0.0)
-        if youngest <= age <= curve.age.max():
+        youngest = float(np.min(young.age - _TOO_YOUNG * self._total_sd(young)))
+        if (youngest if zone else max(youngest, 0.0)) <= age <= curve.age.max():
             return
         given = f"{self.age:g} ± {self.age_sd:g}" + (f" with delta_r={self.delta_r:g}" if self.delta_r else "")
-        what, remedy = (
-            ("younger", "It holds post-bomb carbon (after 1950), or its curve or delta_r is wrong. ")
-            if age < youngest
-            else ("older", "It has no calendar age on this curve. ")
-        )
+        what, remedy = ("younger", "Its curve, zone or delta_r is wrong. ")
+        if age > curve.age.max():
+            what, remedy = ("older", "It has no calendar age on this curve. ")
+        elif not zone and not self.curve.startswith("Marine"):
+            zones = ", ".join(name for name, base in ZONES.items() if base[:2] == self.curve[:2])
+            remedy = f"If it holds post-bomb carbon (after 1950), name its zone as the curve ({zones}). "
+        elif not zone:
+            remedy = "It holds post-bomb carbon (after 1950), or its curve or delta_r is wrong. "
         raise RecordError(
-            f"the radiocarbon age {given} is {what} than {self.curve}, which has "
-            f"radiocarbon ages from {curve.age.min():.0f} to {curve.age.max():.0f}, calendar ages "
-            f"{curve.year[0]:g} to {curve.year[-1]:g} BP. {remedy}"
+            f"the radiocarbon age {given} is {what} than {self.curve}, which has radiocarbon ages from "
+            f"{min(curve.age.min(), young.age.min()):.0f} to {curve.age.max():.0f}, calendar ages "
+            f"{young.year[0]:g} to {curve.year[-1]:g} BP. {remedy}"
             "Correct it, leave the date out, or calibrate it elsewhere and give a Tabulated date."
         )
+
+
+def _cell_means(log_p: Array, step: int) -> Array:
+    """The logarithm of the mean density in each run of `step` entries."""
+    starts = np.arange(0, log_p.size, step)
+    sums = np.add.reduceat(np.exp(log_p - log_p.max()), starts)
+    return np.log(sums / np.diff([*starts, log_p.size])) + log_p.max()
+
+
+def age_of_f14c(f14c: float, f14c_sd: float) -> tuple[float, float]:
+    """The radiocarbon age and its error that F14C and its error stand for. Raises RecordError."""
+    if not (math.isfinite(f14c) and math.isfinite(f14c_sd)) or f14c_sd <= 0.0:
+        raise RecordError(f"F14C {f14c!r} ± {f14c_sd!r} is not a number with an error above 0. Correct it.")
+    if f14c <= 2.0 * f14c_sd:
+        raise RecordError(f"F14C {f14c:g} ± {f14c_sd:g} is not clearly above 0: it gives no age. Leave the date out.")
+    return -_LIBBY * math.log(f14c), _LIBBY * f14c_sd / f14c

@@ -1,8 +1,10 @@
 """The names of the radiocarbon calibration curves."""
 
+import re
+
 from ..errors import RecordError
 
-#: The curves that iosacal holds.
+#: The curves that end about 1950.
 CURVES = (
     *("IntCal20", "SHCal20", "Marine20"),
     *("IntCal13", "SHCal13", "Marine13"),
@@ -10,11 +12,24 @@ CURVES = (
     *("IntCal04", "SHCal04", "Marine04"),
     *("IntCal98", "Marine98"),
 )
+#: Zones of post-bomb carbon, each with the curve that it continues after 1950.
+ZONES = {"NH1": "IntCal20", "NH2": "IntCal20", "NH3": "IntCal20", "SH1-2": "SHCal20", "SH3": "SHCal20"}
+_KNOWN = {
+    **{name.lower(): name for name in CURVES},
+    **{
+        re.sub("[^a-z0-9]", "", f"{base}{zone}".lower()): zone for zone in ZONES for base in ("", "Bomb21", ZONES[zone])
+    },
+    "sh1": "SH1-2",
+    "sh2": "SH1-2",
+}
 
 
 def curve_name(name: str) -> str:
-    """The name of a curve in its usual spelling ("IntCal20"). Raises RecordError for an unknown name."""
-    for known in CURVES:
-        if isinstance(name, str) and name.strip().lower() == known.lower():
-            return known
-    raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join(CURVES)}.")
+    """The name of a curve in its usual spelling ("IntCal20"). Raises RecordError for an unknown name.
+
+    A zone ("NH1", "SH1-2") is the curve of its hemisphere, continued to the present; "Bomb21 NH1" is the same.
+    """
+    found = _KNOWN.get(re.sub("[^a-z0-9]", "", name.lower())) if isinstance(name, str) and len(name) < 50 else None
+    if found is None:
+        raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join((*CURVES, *ZONES))}.")
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 from ..dates import Date, Radiocarbon, SplitNormal, StudentT, Uniform
 from ..errors import RecordError
 from ..support.calendars import runs, spelled, without_calendar, words
-from ..support.curves import curve_name
+from ..support.curves import ZONES, curve_name
 from .columns import MADE, Reading
 from .headers import Header, is_radiocarbon
 from .messages import listing, option, set_by
@@ -280,6 +280,8 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
         named += [i] if cell else []
         try:
             found[i] = curve_name(cell or chosen or _CURVE)
+            if chosen is not None and ZONES.get(chosen) == found[i]:
+                found[i] = chosen  # which continues the curve of the table after 1950
         except RecordError as error:
             found[i] = None
             what, _, known = str(error).rstrip(".").partition(". The curves are ")

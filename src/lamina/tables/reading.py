@@ -14,7 +14,11 @@ from ..records.ties import merge_ties
 from .columns import MADE, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
 from .file import Grid, read_grid
-from .formats.dialects import translate
+from .formats.bacon import from_bacon
+from .formats.bchron import from_bchron
+from .formats.clam import from_clam
+from .formats.f14c import from_f14c
+from .formats.undatable import from_undatable
 from .headers import Header, parse, squash
 from .layers import Between, read_ties
 from .messages import Fact, TableError, TableReading, in_lines, listing, name_lines, option, problem, set_by
@@ -25,6 +29,8 @@ from .rows import label_rows, limits, rows_of_site, rows_to_use
 from .sigma import standard_deviations
 
 _FEWEST_ROWS = 2
+#: Tables of other programs, recognised by their columns, in the words of lamina; any other table stays as it is.
+_PROGRAMS = (from_bacon, from_bchron, from_clam, from_undatable)
 #: The name of a column that stands for an output, and is taken out again.
 _NO_OUTPUT = "(no output)"
 
@@ -104,7 +110,12 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
 
 
 def _grid(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Grid:
-    return translate(read_grid(Path(path), options or Options(), dates))
+    grid = read_grid(Path(path), options or Options(), dates)
+    for program in _PROGRAMS:
+        grid = program(grid)
+        if grid.program:
+            return grid
+    return from_f14c(grid)
 
 
 def _understand(grid: Grid) -> TableReading:
