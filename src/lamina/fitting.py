@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method
-from .methods.registry import METHODS
+from .methods.registry import DEFAULT, METHODS
 from .model.model import Model
 from .model.problem import Problem, build_problem
 from .posterior.diagnosis import evidence
@@ -111,7 +111,7 @@ class Fit:
         return posterior
 
 
-def prepare(record: Record, method: str = "mcmc", model: Model | None = None, seed: int = 0, **options: Any) -> Fit:
+def prepare(record: Record, method: str = DEFAULT, model: Model | None = None, seed: int = 0, **options: Any) -> Fit:
     """Check the arguments of ``fit`` and build its problem: raises everything that can be known before the fit.
 
     model: without it, the arguments of ``fit`` that describe the model are among the ``options``.
@@ -178,5 +178,5 @@ def _warn(posterior: Posterior) -> None:
     if facts["interrupted"]:
         warnings.warn("the fit was interrupted; partial results are returned.", NotConverged, stacklevel=4)
     elif not facts["converged"]:
-        said = f'method="{facts["method"]}" has not converged ({evidence(facts)}). '
-        warnings.warn(said + "Look at diagnostics before using the result.", NotConverged, stacklevel=4)
+        state = f'method="{facts["method"]}" has not converged ({evidence(facts)}).'
+        warnings.warn(f"{state} Look at diagnostics before using the result.", NotConverged, stacklevel=4)

@@ -1,5 +1,6 @@
 """What each method declares about itself is what it does."""
 
+from inspect import signature
 from typing import get_args
 
 import fits
@@ -8,7 +9,7 @@ import pytest
 
 import lamina
 from lamina.fitting import prepare
-from lamina.methods.registry import METHODS
+from lamina.methods.registry import DEFAULT, METHODS
 from lamina.model.model import Model
 
 each = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -23,16 +24,17 @@ def test_options_are_the_arguments_of_run(method):
         prepare(fits.record(), method.name, no_such=1)
 
 
-def test_the_command_line_has_every_method_but_ensemble():
+def test_the_command_line_has_every_method_that_needs_only_a_table():
     from lamina.cli.options import OPTIONS
 
-    annotated, _ = OPTIONS["method"]
-    assert set(get_args(annotated.__origin__)) == set(METHODS) - {"ensemble"}  # which --ages chooses
+    annotated, default = OPTIONS["method"]
+    assert set(get_args(annotated.__origin__)) == {name for name, one in METHODS.items() if not one.needs}
+    assert default == DEFAULT == signature(lamina.fit).parameters["method"].default
 
 
 @each
 def test_what_a_method_cannot_do_is_refused_before_it_runs(method):
-    needs = {"members": np.tile(fits.TRUE, (3, 1))} if "members" in method.options else {}
+    needs = {"members": np.tile(fits.TRUE, (3, 1))} if method.needs else {}
     limited = fits.record(limit=["above"] + [None] * 9)
     for record, model, able, text in (
         (fits.record(), Model(memory=True), method.has_memory, "has no memory between gaps"),

@@ -49,6 +49,7 @@ class Method:
     uses_order: bool  #: has a prior of the gaps; learns, if asked, the scale of the errors
     has_memory: bool = False  #: between gaps
     has_renewals: bool = False  #: limits and outliers
+    needs: tuple[str, ...] = ()  #: options of which one must be given: ages of another model
     lacks: tuple[Lack, ...] = ()
     check_own: Callable[[Problem, dict[str, Any]], None] | None = None  #: raises what else cannot be, by options
 

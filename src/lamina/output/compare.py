@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: How compare.csv words the state of a fit.
 CONVERGED = {"converged": "yes", "not converged": "no", "interrupted": "interrupted"}
-#: Needs ages of another model, which ``lamina compare`` does not read.
-_NOT_COMPARED = "ensemble"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +103,7 @@ def plan_compare(table: Path, options: Options, request: OutputRequest) -> Compa
 
 def _names(methods: str) -> list[str]:
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    known = [name for name in METHODS if name != _NOT_COMPARED]
+    known = [name for name, method in METHODS.items() if not method.needs]  # no table holds ages of another model
     wrong = [name for name in names if name not in known]
     if wrong:
         raise MethodError(f"--methods: there is no method {wrong[0]!r}; there are {', '.join(known)}.")

@@ -22,7 +22,7 @@ from ..kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
-from ..methods.registry import METHODS
+from ..methods.registry import DEFAULT, METHODS
 from ..records.axes import describe
 from ..tables.ensembles import SummaryWarning, read_covariance, read_ensemble
 
@@ -95,21 +95,22 @@ def fit_arguments(settings: Mapping[str, Any], kernel: Kernel, record: Record | 
 
 
 def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Options) -> tuple[OutputRequest, Options]:
-    """With --ages or --ages-covariance, the method is "ensemble" and no order is read from the table."""
+    """With --ages or --ages-covariance, the method is the one that needs them, and no order is read from the table."""
     if not files:
         return request, options
     if len(files) > 1:
         raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
     ((name, path),) = files.items()
     method = request.settings["method"]
-    if method != "mcmc":
+    if method != DEFAULT:  # the user has chosen one
         raise MethodError(f"{_flag(name)} is not for --method {method}. Leave out one of them.")
     if (options.order or "none").lower() != "none":
         raise MethodError(
             f"{_flag(name)}: the ages come from a model that knew the order, which is not used again. Leave out "
             "--order."
         )
-    settings = request.settings | {"method": "ensemble", name: path.name}
+    needing = next(method.name for method in METHODS.values() if AGE_FILES[name][0] in method.needs)
+    settings = request.settings | {"method": needing, name: path.name}
     return replace(request, settings=settings), replace(options, order="none")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import MethodError
 from ..fitting import NotConverged, fit
+from ..methods.registry import METHODS as KNOWN
 from ..posterior.posterior import Posterior
 from ..record import Record
 from ..support.checks import check_whole
@@ -105,7 +106,7 @@ def _run(trial: Trial) -> Rows:
     seed, y_sd, function, t_sd, repetition, method = trial
     x, record = simulate(str(function), float(t_sd), float(y_sd), (int(seed), int(repetition)))
     options = METHODS[str(method)]
-    one_cpu: dict[str, Any] = {"cores": 1} if options["method"] in ("mcmc", "npv") else {}
+    one_cpu: dict[str, Any] = {"cores": 1} if "cores" in KNOWN[options["method"]].options else {}
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..methods.registry import DEFAULT
 from ..posterior.boxes import (
     Boxes,
     boxes,
@@ -44,16 +45,16 @@ __all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "r
 CURVE = "#0072B2"
 #: Groups of rows, in order.
 GROUPS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
-#: Fits that are compared: each has its own colour and its own line style.
-METHODS = (
+#: Fits that are compared: the colour and the line style of each.
+STYLES = (
     ("#0072B2", (0, (6, 2))),
     ("#D55E00", (0, (2, 1.5))),
     ("#009E73", (0, (7, 2, 1.5, 2))),
     ("#CC79A7", (0, (1, 1))),
     ("#E69F00", (0, (10, 2, 1.5, 2, 1.5, 2))),
 )
-#: The fit that others are compared with, if it is among them; panels side by side; and the look of its band.
-REFERENCE, MOST_COLUMNS = "mcmc", 3
+#: Panels side by side, and the look of the band of the fit that others are compared with.
+MOST_COLUMNS = 3
 GREY: dict[str, Any] = {"color": "#AAAAAA", "alpha": 0.6, "linewidth": 0, "zorder": 1.2}
 #: More boxes, or more bars, could not be distinguished.
 MOST_BOXES, MOST_BARS = 2000, 400
@@ -191,7 +192,7 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     if curves is None:
         at = default_times(first)
         curves = {name: posterior.curve(at) for name, posterior in posteriors.items()}
-    reference = REFERENCE if REFERENCE in curves else list(curves)[-1]
+    reference = DEFAULT if DEFAULT in curves else list(curves)[-1]
     others = [name for name in curves if name != reference]
     columns = min(len(others), MOST_COLUMNS) or 1
     rows = -(-len(others) // columns)
@@ -201,7 +202,7 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     panel = None
     for k, name in enumerate(others):
         panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
-        _difference(panel, curves[name], curves[reference], *METHODS[k % len(METHODS)])
+        _difference(panel, curves[name], curves[reference], *STYLES[k % len(STYLES)])
         panel.set_title(plain(f"{name} minus {reference}"), fontsize="small")
         panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
         _time_axis(panel, first)
@@ -214,7 +215,7 @@ def _means(ax: Axes, posterior: Posterior, curves: dict[str, pd.DataFrame]) -> N
     reference, *others = curves
     base = curves[reference]
     looks: dict[str, Any] = {reference: ("#000000", "-")}
-    looks |= {name: METHODS[k % len(METHODS)] for k, name in enumerate(others)}
+    looks |= {name: STYLES[k % len(STYLES)] for k, name in enumerate(others)}
     _boxes(posterior, ax)
     ax.fill_between(base["at"], base["q2.5"], base["q97.5"], label=plain(f"{reference}, 95 %"), **GREY)
     for name, (colour, style) in looks.items():

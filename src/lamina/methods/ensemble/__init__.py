@@ -267,5 +267,6 @@ METHOD = Method(
     ),
     infers_inputs=True,
     uses_order=False,
+    needs=("members", "covariance"),
     check_own=_check,
 )
