@@ -84,8 +84,8 @@ def main() -> None:
     lines += [f"| {way} | {w:.0f} | {c:.3f} | {s:.2f} |" for way, (w, c, s) in zip(WAYS, mean, strict=True)]
     print("\n".join(lines))
     if options.markdown:
-        told = f"{options.cores} cores, seed {options.seed}. {machine()}"
-        fill_section(options.markdown, "agedepth", "\n".join([COMMAND, "", *lines, "", told]))
+        summary = f"{options.cores} cores, seed {options.seed}. {machine()}"
+        fill_section(options.markdown, "agedepth", "\n".join([COMMAND, "", *lines, "", summary]))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Truth(NamedTuple):
 
 
 def simulate(rng: np.random.Generator) -> tuple[Truth, Problem]:
-    """Draw parameters, inputs, curve and measurements; and pose the problem of finding them again."""
+    """Draw parameters, inputs, curve and measurements, and build the problem of inferring them."""
     lowest = {"length": 0.0, "sd": 0.0, "alpha": 1.0}
     theta = {
         name: lowest[name] + (median - lowest[name]) * factor ** rng.standard_normal()

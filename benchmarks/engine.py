@@ -253,7 +253,7 @@ def by_hand_section() -> Table:
 
 
 @njit(**COMPILED)
-def look_back(process, line):
+def backward_pass(process, line):
     """The backward pass of a sweep."""
     later = Information(zeros(process.dims, process.dims), zeros(process.dims, (0,)))
     for p in range(len(line.time) - 1, -1, -1):
@@ -299,7 +299,7 @@ class Sweep:
         return self.ratios
 
     def whole(self) -> np.ndarray:
-        look_back(self.process, self.line)
+        backward_pass(self.process, self.line)
         return self.forward()
 
 

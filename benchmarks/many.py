@@ -73,13 +73,13 @@ def run_batch(options: argparse.Namespace) -> tuple[str, list[Target]]:
             )
     converged, missing = int((summary["state"] == "converged").sum()), int((lost["state"] != "converged").sum())
     same = "the same" if expected == alone == on_dask else "DIFFERENT"
-    told = (
+    sentence = (
         f"{count} records of {rows} rows, default fits with tables and report, take {one:.0f} s on one worker, "
         f"{two:.0f} s on two, and {dask:.0f} s on a Dask cluster of two worker processes of which one is killed "
         f"half-way. {converged} fits converged, and {missing} were lost on the cluster. All tables are {same} to the "
         "bit."
     )
-    return told, [
+    return sentence, [
         Target("times faster on two workers than on one", one / two, 1.7, at_least=True),
         Target("seconds on two workers", two, 120),
     ]
@@ -125,13 +125,13 @@ def one(k: int) -> dict[str, Any]:
     quiet_fit(60, method, **(options | {"max_steps": 1} if method == "npv" else options))
     posterior, seconds = quiet_fit(rows, method, **options)
     posterior.curve([0.0])  # loads what is compiled
-    facts, told = posterior.diagnostics, {"fit": seconds}
+    facts, found = posterior.diagnostics, {"fit": seconds}
     for points in (1000, 100_000):
         began = time.perf_counter()
         posterior.curve(np.linspace(posterior.record.t.min(), posterior.record.t.max(), points))
-        told[f"curve {points}"] = time.perf_counter() - began
-    told |= {key: facts[key] for key in ("sweeps", "steps", "evaluations", "converged") if key in facts}
-    return told | {"ess": facts.get("ess_theta", {}), "draws": len(posterior.tau), "memory": peak_memory()}
+        found[f"curve {points}"] = time.perf_counter() - began
+    found |= {key: facts[key] for key in ("sweeps", "steps", "evaluations", "converged") if key in facts}
+    return found | {"ess": facts.get("ess_theta", {}), "draws": len(posterior.tau), "memory": peak_memory()}
 
 
 def growth() -> dict[str, Any]:
@@ -160,7 +160,7 @@ def report(rows: int = 100_000) -> dict[str, Any]:
 
 
 def alone(*arguments: str) -> dict[str, Any]:
-    """What this script prints with these arguments, in a process of its own, so that its memory can be told."""
+    """What this script prints with these arguments, in a process of its own, so that its memory can be measured."""
     done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip().splitlines()[-1][:80]}
 
@@ -180,8 +180,8 @@ def run_long(options: argparse.Namespace) -> tuple[str, list[Target]]:
             elif not found["converged"]:
                 work += ", not converged"
             numbers = (found["fit"], found["curve 1000"], found["curve 100000"])
-            told = " | ".join(f"{value:.1f}" for value in numbers)
-            lines.append(f"| {method} | {rows:,} | {found['draws']} | {work} | {told} | {found['memory']:,.0f} |")
+            shown = " | ".join(f"{value:.1f}" for value in numbers)
+            lines.append(f"| {method} | {rows:,} | {found['draws']} | {work} | {shown} | {found['memory']:,.0f} |")
             targets += _held_to(method, rows, found)
         print(lines[-1], flush=True)
     return "\n".join(lines), targets
@@ -209,10 +209,10 @@ def run_growth(options: argparse.Namespace) -> tuple[str, list[Target]]:
     rows = np.array([int(key) for key in found["each"]], dtype=float)
     each = np.array(list(found["each"].values()))
     power = np.polyfit(np.log(rows), np.log(each * rows), 1)[0]
-    told = ", ".join(f"{value:.2f} at {int(n):,}" for n, value in zip(rows, each, strict=True))
+    shown = ", ".join(f"{value:.2f} at {int(n):,}" for n, value in zip(rows, each, strict=True))
     ratio = found["both"]["1"] / found["both"]["2"]
     return (
-        f"A sweep of one chain takes, in microseconds per row: {told} rows. The time of a sweep grows as N to the "
+        f"A sweep of one chain takes, in microseconds per row: {shown} rows. The time of a sweep grows as N to the "
         f"power {power:.2f}. Two chains of 100,000 rows are {ratio:.2f} times as fast on two CPUs as on one."
     ), [Target("growth exponent, a sweep from 1,000 to 1,000,000 rows", power, 1.1)]
 
@@ -249,8 +249,12 @@ def main() -> None:
         command = f"python benchmarks/many.py --only {name} --markdown docs/benchmarks.md"
         if name == "batch":
             command += f" --records {options.records} --rows {options.rows}"
-        told, targets = SECTIONS[name](options)
-        parts = [machine(("lamina", "numpy", "numba", "scipy", "joblib", "distributed")), f"Command: `{command}`", told]
+        summary, targets = SECTIONS[name](options)
+        parts = [
+            machine(("lamina", "numpy", "numba", "scipy", "joblib", "distributed")),
+            f"Command: `{command}`",
+            summary,
+        ]
         parts += [aligned(target_table(targets))] if targets else []
         text = "\n\n".join(parts)
         print(text, flush=True)

@@ -1,9 +1,9 @@
-"""What the tools nearest to the task say of one core: ``python peer_tools.py NAME core.npz found.npz CHAINS LENGTH``.
+"""What the tools closest to the task find for one core: ``python peer_tools.py NAME core.npz found.npz CHAINS LENGTH``.
 
-Run by ``peers.py``, each tool in a process and, if it must be, an interpreter of its own: so nothing here needs lamina.
-A core has t, t_sd, y and y_sd, rows in their known order, times increasing, and ``at``, where the curve is asked for.
-A tool answers with the mean and the 90 % band of the curve there, and with draws of the inputs if it has any. What each
-of them takes a core to be is told in its docstring; whatever prior it wants is given in the core's own units.
+Run by ``peers.py``, each tool in its own process and, if necessary, its own interpreter, so nothing here needs lamina.
+A core has t, t_sd, y and y_sd, rows in their known order, times increasing, and ``at``, the times of the curve.
+A tool returns the mean and the 90 % band of the curve there, and draws of the inputs if it has any. Each docstring
+describes the model of the tool. Priors that it needs are in the core's own units.
 """
 
 from __future__ import annotations

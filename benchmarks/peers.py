@@ -72,7 +72,7 @@ CORES = ("5 sin x", "0.055 x² tanh(cos x)")
 def why(error: BaseException | str) -> str:
     """What happened to a peer, in a few words."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    last = (text.strip().splitlines() or ["it said nothing"])[-1]
+    last = (text.strip().splitlines() or ["no message"])[-1]
     if last.startswith("ModuleNotFoundError"):
         return f"not installed: {last.removeprefix('ModuleNotFoundError: ')[:80]}"
     return f"failed: {last[:100]}"
@@ -95,13 +95,13 @@ def ask(script: str, name: str, core: Path, length: int, limit: float, python: s
         except OSError as error:
             return {"state": why(error)}
         try:
-            said = process.communicate(timeout=limit)[1]
+            errors = process.communicate(timeout=limit)[1]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # with the processes of its chains, which would go on otherwise
             process.communicate()
             return {"state": f"not finished in {limit:.0f} s"}
         if process.returncode:
-            return {"state": why(said)}
+            return {"state": why(errors)}
         with np.load(found) as answer:
             return {"state": "", **answer}
 
@@ -241,8 +241,8 @@ def engine_table(found: pd.DataFrame) -> Table:
 def left_out(found: pd.DataFrame, column: str) -> str:
     """A sentence about the peers that gave no numbers."""
     failed = found[found["state"] != ""].drop_duplicates([column, "state"])
-    said = [f"{getattr(row, column)} ({row.state})" for row in failed.itertuples()]
-    return f" No numbers from: {'; '.join(said)}." if said else ""
+    names = [f"{getattr(row, column)} ({row.state})" for row in failed.itertuples()]
+    return f" No numbers from: {'; '.join(names)}." if names else ""
 
 
 def sampler_table(found: pd.DataFrame) -> Table:
@@ -303,7 +303,7 @@ def tool_table(found: pd.DataFrame) -> Table:
     return Table("Tools nearest to the task", note, head, rows, [])
 
 
-#: For each comparison: what is told apart, the columns that are drawn and how, and what the axes say.
+#: For each comparison: its column of names, the columns that are drawn and how, and the labels of the axes.
 FIGURES: tuple[tuple[str, str, str, str, tuple[str, str], dict[str, str]], ...] = (
     ("engines", "engine", "N", "seconds", ("loglog", "o-"),
      {"xlabel": "rows", "ylabel": "seconds", "title": "Value and gradient of the log-likelihood"}),

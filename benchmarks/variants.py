@@ -30,7 +30,7 @@ from lamina.errors import MethodError
 N, SPAN, T_SD, Y_SD = 20, 1000.0, 40.0, 0.15
 PRIORS = {"length": (200.0, 1.6), "sd": (1.0, 1.6), "alpha": (4.0, 1.7)}
 GRID = 25
-#: Records of each variant, unless told otherwise.
+#: Records of each variant, by default.
 REPETITIONS = 200
 
 Array = np.ndarray
@@ -364,7 +364,7 @@ def main() -> None:
             shares = f"{_with_error(inputs)} | {_with_error(curve)} | {100 * converged.mean():.0f} %"
             lines.append(f"| {name} | {shares} | {seconds.mean():.2f} |")
         print(lines[-1], flush=True)
-        if options.markdown:  # after each, so that an interrupt keeps what there is
+        if options.markdown:  # after each, so that an interrupt keeps the results so far
             many = f"--repetitions {options.repetitions} " if options.repetitions != REPETITIONS else ""
             command = (
                 f"python benchmarks/variants.py {'--nuts ' if options.nuts else ''}{many}--markdown docs/benchmarks.md"
@@ -372,9 +372,9 @@ def main() -> None:
             records = "1 record" if options.repetitions == 1 else f"{options.repetitions} records"
             section = "variants-nuts" if options.nuts else "variants"
             rows = _with_others(options.markdown, section, lines[2:])
-            told = f"{len(rows)} of {len(VARIANTS)} variants, {records} of each, seed {options.seed}. {machine()}"
+            summary = f"{len(rows)} of {len(VARIANTS)} variants, {records} of each, seed {options.seed}. {machine()}"
             fill_section(
-                options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines[:2], *rows, "", told])
+                options.markdown, section, "\n".join([f"Command: `{command}`", "", *lines[:2], *rows, "", summary])
             )
 
 

@@ -33,9 +33,9 @@ def quickstart() -> None:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(DOCS / "examples" / "core.csv", folder)
         command = [sys.executable, "-m", *found[2].split()]
-        said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+        shown = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
         shutil.copy(Path(folder) / "core-lamina" / "figure.png", DOCS / "examples" / "core.png")
-    page.write_text(block.sub(lambda one: one[1] + said[said.index("mcmc fit") :] + one[4], text))
+    page.write_text(block.sub(lambda one: one[1] + shown[shown.index("mcmc fit") :] + one[4], text))
 
 
 def nassau() -> None:

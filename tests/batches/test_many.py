@@ -334,7 +334,7 @@ def test_deaths_with_progress_in_between_do_not_add_up(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_survived(tmp_path):
+def test_the_record_of_a_dead_worker_is_run_again(tmp_path):
     tasks = [(tmp_path / "died", number) for number in range(6)]
     assert sorted(parallel.local(stumble, tasks, workers=2)) == [(k, k) for k in range(6)]
 

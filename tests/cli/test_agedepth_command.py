@@ -81,7 +81,7 @@ def test_with_memory(table, tmp_path):
     assert json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["memory"] is True
     assert "memory" in lamina.load(tmp_path / "out" / "posterior.nc").theta
     assert list(pd.read_csv(tmp_path / "out" / "theta.csv")) == ["memory", "alpha"]
-    assert "memory, depth over which the pace is forgotten" in done.output
+    assert "memory, depth over which the memory of the accumulation rate decays" in done.output
 
 
 @pytest.mark.slow

@@ -355,7 +355,7 @@ def test_gap_derivatives_need_ordered_times():
 
 
 def test_trend_terms_that_the_rows_cannot_tell_apart_are_reported():
-    with pytest.raises(KernelError, match="cannot be told apart"):
+    with pytest.raises(KernelError, match="cannot be distinguished"):
         dense.log_likelihood(Matern32() + Constant() + Linear(), np.ones(3), np.arange(3.0), np.ones(3))
 
 

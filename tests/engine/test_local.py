@@ -41,7 +41,7 @@ def _arrive(process, line, p, past, here):
 
 
 @njit(cache=True)
-def _look_back(process, line):
+def _backward_pass(process, line):
     d = len(process.dims)
     later = Information(np.zeros((d, d)), np.zeros((d, 1)))
     for p in range(len(line.time) - 1, -1, -1):
@@ -111,7 +111,7 @@ class Chain:
         self.process = make_process(kernel.blocks())
         self.line = new_line(n, len(self.process.dims))
         self.line.time[:], self.line.z[:, 0], self.line.y_var[:] = self.tau, self.z, self.y_sd**2
-        _look_back(self.process, self.line)
+        _backward_pass(self.process, self.line)
 
     def value(self, tau, tilt=0.0):
         """The likelihood with the inputs at tau, where the data of a row change by ``tilt`` per unit of its time."""

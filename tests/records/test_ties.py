@@ -147,7 +147,7 @@ def test_methods_say_what_they_cannot_do(method):
 
 @pytest.mark.slow
 def test_residuals_are_those_of_curve_and_offset_together():
-    """Two cores half a unit apart: with their offsets, values are foretold as they should be."""
+    """Two cores half a unit apart: with their offsets, values are predicted as they should be."""
     rng = np.random.default_rng(0)
     tau = np.linspace(0.0, 10.0, 40)
     core = np.arange(40) % 2

@@ -54,10 +54,10 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
         task = shown.add_task("warm-up", total=None, state="compiling, the first time")
 
         def show(state: dict[str, Any]) -> None:
-            said = f"{state['sweeps']:,} sweeps"
+            text = f"{state['sweeps']:,} sweeps"
             if "ess" in state:
-                said += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"
+                text += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"
             done = min(state.get("ess", 0.0), ESS)
-            shown.update(task, description=state["stage"], total=ESS, completed=done, state=said)
+            shown.update(task, description=state["stage"], total=ESS, completed=done, state=text)
 
         yield show

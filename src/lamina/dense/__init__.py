@@ -29,7 +29,7 @@ Array = np.ndarray
 
 NOT_DEFINITE = (
     "The covariance matrix of the measurements is not positive definite in double precision: "
-    "some rows are nearly the same to the kernel, and y_sd is too small to tell them apart. "
+    "some rows are nearly the same to the kernel, and y_sd is too small to distinguish them. "
     "Use a larger y_sd, or a Matérn kernel with the Markov engine, which has no such matrix."
 )
 

@@ -42,7 +42,7 @@ def _checked_dict(argument: str, values: Any) -> dict[str, Any]:
 
 
 def _least(name: str) -> float:
-    """A parameter is above this: phi is the logarithm of what it is more."""
+    """The lower limit of a parameter: phi is the logarithm of the parameter minus this."""
     return 1.0 if name == "alpha" else 0.0
 
 

@@ -130,7 +130,7 @@ def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
     value, root, whitened = integrate(E)
     if not np.isfinite(value):
         raise KernelError(
-            f"The {q} trend coefficients cannot be told apart with the rows given: "
+            f"The {q} trend coefficients cannot be distinguished with the rows given: "
             "use fewer trend terms, give them a finite sd, or add rows at other times."
         )
     coefficients, covariance = root.T @ whitened, root.T @ root

@@ -13,7 +13,7 @@ PARAMETERS = {
     "length": "length scale",
     "sd": "standard deviation of the curve",
     "alpha": "regularity of the spacing",
-    "memory": "depth over which the pace is forgotten by a factor e",
+    "memory": "depth over which the memory of the accumulation rate decays by a factor e",
     "shape": "shape of the rational-quadratic kernel",
     "period": "period",
     "t_scale": "factor on the reported errors of the inputs",

@@ -162,7 +162,7 @@ def check_single_dates(record: Record, layer: Array) -> None:
 
 
 def check_single_values(record: Record, layer: Array, what: str) -> None:
-    """Raise MethodError where a layer has several values: merged, they no longer tell how much they differ."""
+    """Raise MethodError where a layer has several values: merged, they no longer show how much they differ."""
     counts = np.bincount(layer[record.measured], minlength=layer.max() + 1)
     several = np.flatnonzero(record.measured & (counts[layer] > 1))
     if several.size:

@@ -1,4 +1,4 @@
-"""How many processor cores this process may use."""
+"""How many CPUs this process may use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _most: ContextVar[int | None] = ContextVar("most", default=None)
 
 
 def available_cores() -> int:
-    """The cores that this process is allowed to run on, where the system tells; else all there are.
+    """The number of CPUs that this process may run on: all of the machine where the system does not limit them.
 
-    Inside ``at_most``, no more than it says.
+    Inside ``at_most``, no more than its limit.
     """
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     most = _most.get()
@@ -35,7 +35,7 @@ def at_most(cores: int) -> Iterator[None]:
 
 
 def in_parts(n: int, work: Callable[[slice], None], multiple: int = 1) -> None:
-    """Do 0..n in slices, one a core, on threads: for compiled code, which runs outside Python's lock.
+    """Do 0..n in slices, one for each CPU, on threads: for compiled code, which runs outside Python's lock.
 
     Slices begin at multiples of ``multiple``.
     """

@@ -84,7 +84,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     if not path.parent.is_dir():
         raise WriteError(f"cannot write {path}: there is no folder {path.parent}. Make it first.")
-    # The ending stays the last: some libraries tell the format by it.
+    # The ending stays the last: some libraries take the format from it.
     partial = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
         yield partial
