@@ -174,8 +174,9 @@ def check_order(tau: Array) -> None:
     if len(tau) > 1 and not (tau[1:] >= tau[:-1]).all():
         row = int(np.argmin(tau[1:] >= tau[:-1])) + 1
         raise OrderError(
-            f"tau must not decrease down the rows, but row {row} (counting from 0) has tau = {tau[row]:g} after "
-            f'{tau[row - 1]:g}. Sort the rows by tau, or use engine="dense", which takes them in any order.'
+            f"tau must not decrease down the rows, but {{rows}} has tau = {tau[row]:g} after {tau[row - 1]:g}. "
+            'Sort the rows by tau, or use engine="dense", which takes them in any order.',
+            rows=[row],
         )
 
 

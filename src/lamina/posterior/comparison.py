@@ -26,20 +26,6 @@ def differences(curves: Mapping[str, pd.DataFrame], converged: Mapping[str, str]
     return found
 
 
-def explained(unit: str) -> dict[str, str]:
-    """What the columns of ``differences`` are, in words; ``unit`` is that of the curves."""
-    return {
-        "first, second": "the two methods",
-        "difference": "how far apart their mean curves are: the absolute difference, averaged over the times"
-        + (f", in {unit}" if unit else ""),
-        "divergence": "how far apart they are as probabilities, uncertainty included: the symmetric Kullback-Leibler "
-        "divergence, averaged over the times, without unit. 0 means the same; 1, for bands of one width, that they are "
-        "one standard deviation apart",
-        "first_converged, second_converged": "whether each method has converged (yes, no, interrupted); what has "
-        "not must not be relied on",
-    }
-
-
 def _pair(first: str, second: str, a: pd.DataFrame, b: pd.DataFrame) -> dict[str, Any]:
     off, va, vb = a["mean"] - b["mean"], a["sd"] ** 2, b["sd"] ** 2
     divergence = 0.5 * ((va + off**2) / vb + (vb + off**2) / va) - 1.0

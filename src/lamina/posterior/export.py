@@ -27,8 +27,8 @@ Array = np.ndarray
 def ages(posterior: Posterior, n: int = 1000, seed: int = 0, sequence: Any = None) -> pd.DataFrame:
     """Joint draws of the inputs: first a column ``depth``, or ``row`` where there are no depths, then n members 1 to n.
 
-    One line per measurement, in the record's order and scale. ``sequence``: the label of one core, whose rows alone
-    are told. Without it rows of several cores are told by their position in the record, counted from 0: their depths
+    One line per measurement, in the record's order and scale. ``sequence``: the label of one core, to get its rows
+    only. Without it, rows of several cores have their position in the record, counted from 0, because their depths
     would be mixed up. Raises MethodError if the method takes the inputs as measured, or there is no such sequence.
     """
     import pandas as pd

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..methods.draws import Draws, affordable
 from ..methods.prediction import curves
+from ..model.parameters import Y_SCALE
 from .boxes import evenly
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
     draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]
     m, V, _, _ = curves(problem, draws, draws.tau[:, layer], sequence=problem.rows.sequence[layer])
-    s_var = np.exp(2.0 * draws.phi[:, -1:]) * record.y_sd[rows] ** 2
+    s_var = np.exp(2.0 * draws.phi[:, Y_SCALE, None]) * record.y_sd[rows] ** 2
     if draws.extra_var is not None:
         s_var += draws.extra_var[layer]
     if draws.factor is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..methods import Method
 from ..methods.registry import METHODS
+from ..model.parameters import T_SCALE
 from ..posterior.boxes import has_rate
 from ..posterior.diagnosis import state_of
 from ..posterior.summary import parameters
@@ -159,7 +160,7 @@ def _parameters(posterior: Posterior) -> list[str]:
         priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
     fixed = [
         f"{parameter(record, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
-        for i, name in enumerate(problem.names[:-2])
+        for i, name in enumerate(problem.names[:T_SCALE])
         if not problem.free[i] and _has_parameter(posterior, name)
     ]
     text = [f"Parameters had log-normal priors ({'; '.join(priors)})."] if priors else []
