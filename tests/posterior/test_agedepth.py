@@ -10,7 +10,7 @@ import lamina
 from lamina import Record
 from lamina.dates import Uniform
 from lamina.posterior.agedepth import accumulation
-from lamina.records.layers import with_layers
+from lamina.records.layers import add_layers
 
 DEPTH = np.array([0.0, 30.0, 60.0, 120.0, 150.0, 200.0])
 AGE = 10.0 * DEPTH + 100.0
@@ -31,11 +31,11 @@ def core(**fields):
 
 @pytest.fixture(scope="module")
 def found():
-    return fits.quietly(with_layers(core(), 20), seed=1, draws=1000, max_sweeps=1500)
+    return fits.quietly(add_layers(core(), 20)[0], seed=1, draws=1000, max_sweeps=1500)
 
 
 def test_layers_are_added_at_even_depths_between_the_rows_and_hold_nothing():
-    record = with_layers(core(), 20)
+    record = add_layers(core(), 20)[0]
     assert set(DEPTH) <= set(record.depth)
     assert (np.diff(record.depth) > 0.0).all()
     assert np.diff(record.depth).max() <= 1.5 * 10.0
@@ -55,7 +55,7 @@ def test_layers_follow_the_way_of_the_depths_and_keep_every_sequence_and_mark():
         least_gap=[3.0, 0.0, 0.0, 0.0, 0.0],
         dates=[None, Uniform(200.0, 400.0), None, None, None],
     )
-    record = with_layers(two, 3)
+    record = add_layers(two, 3)[0]
     first, second = (record.depth[rows] for _, rows in record.sequences)
     np.testing.assert_allclose(first, [40.0, 30.0, 20.0, 10.0])
     np.testing.assert_allclose(second, [0.0, 10.0, 20.0, 30.0])
@@ -96,7 +96,7 @@ def test_bands_hold_the_truth_of_simulated_cores():
         age = np.concatenate([[0.0], np.cumsum(rng.gamma(3.0, 50.0 / 3.0, 20))])
         dated = np.sort(rng.choice(21, 6, replace=False))
         record = Record(age[dated] + 40.0 * rng.standard_normal(6), 40.0, np.nan, np.inf, depth=depth[dated])
-        post = fits.quietly(with_layers(record, 20), seed=k, draws=400, warmup=300, max_sweeps=600)
+        post = fits.quietly(add_layers(record, 20)[0], seed=k, draws=400, warmup=300, max_sweeps=600)
         covered = (depth >= depth[dated[0]]) & (depth <= depth[dated[-1]])
         table = post.ages(depth[covered])
         inside.append(((table["q2.5"] <= age[covered]) & (age[covered] <= table["q97.5"])).mean())
@@ -136,15 +136,15 @@ def test_missing_depths_are_named():
 
 def test_a_hiatus_is_at_its_stated_depth():
     record = core(hiatus=DEPTH == 60.0)
-    at_its_row = with_layers(record, 20)
+    at_its_row = add_layers(record, 20)[0]
     assert at_its_row.depth[at_its_row.hiatus].tolist() == [60.0]
-    deeper = with_layers(record, 20, hiatus=[85.0])
+    deeper = add_layers(record, 20, hiatus=[85.0])[0]
     assert deeper.depth[deeper.hiatus].tolist() == [85.0]
     assert not deeper.dated[deeper.depth == 85.0].any()
 
 
 def test_a_least_gap_is_shared_by_the_steps_between():
-    record = with_layers(core(least_gap=30.0), 20)
+    record = add_layers(core(least_gap=30.0), 20)[0]
     for first, last in pairwise(DEPTH):
         inside = (record.depth >= first) & (record.depth < last)
         assert record.least_gap[inside].sum() == pytest.approx(30.0)

@@ -8,7 +8,7 @@ from lamina.methods.draws import Draws
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
-from lamina.records.layers import with_layers
+from lamina.records.layers import add_layers
 
 DEPTH = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
 TRUE = 100.0 + 20.0 * DEPTH
@@ -28,7 +28,7 @@ def core(**fields) -> lamina.Record:
 
 def age_model(record: lamina.Record, **facts) -> Posterior:
     """Draws about the true ages, in the layers of a model of eight steps."""
-    layers = with_layers(record, 8)
+    layers = add_layers(record, 8)[0]
     problem, rng = build_problem(layers, Model()), np.random.default_rng(0)
     ages = np.sort(100.0 + 20.0 * layers.depth + 10.0 * rng.standard_normal((50, len(layers))), axis=1)
     phi = problem.start + 0.2 * rng.standard_normal((50, len(problem.start)))

@@ -28,11 +28,6 @@ class _Place(NamedTuple):
     least: float  #: the minimum gap after it
 
 
-def with_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> Record:
-    """The record with layers added: see ``add_layers``."""
-    return add_layers(record, steps, hiatus)[0]
-
-
 def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ()) -> tuple[Record, list[int]]:
     """The record with layers of neither date nor value added, at even depths between its own, in each sequence; and
     for each of its rows the row of the record as it was, or the one above a new layer.
