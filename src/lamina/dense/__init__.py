@@ -232,12 +232,8 @@ def predict_joint(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) 
     cov(f(t), f'(s)) = -k'(|t - s|) sign(t - s) and cov(f'(t), f'(s)) = -k''(|t - s|).
     Raises KernelError where the curve has no rate.
     """
+    kernel.check_differentiable()
     s = solve(kernel, tau, y, y_sd)
-    if not s.k.differentiable:
-        raise KernelError(
-            "The curve has no rate of change: its kernel has a kink at lag 0, as Matern12 has, so the curve "
-            "is nowhere differentiable. Use Matern32 or Matern52 if you need the rate."
-        )
     offset, columns, offset_rate, columns_rate = at_times(kernel, s.design, at)
     lag, between = tau[:, None] - at, at[:, None] - at
     slope, _ = s.k.lag_derivatives(np.abs(lag))

@@ -57,6 +57,15 @@ class Kernel:
         """Whether the O(N) engine can run this kernel."""
         return all(term.has_state_space for term in self.terms)
 
+    def check_differentiable(self) -> None:
+        """Raise KernelError unless the curve has a rate of change."""
+        curve = self.stationary
+        if curve is not None and not curve.differentiable:
+            raise KernelError(
+                "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
+                "Use Matern32 or Matern52 if you need the rate."
+            )
+
     def blocks(self) -> tuple[Any, ...]:
         """The compiled state-space blocks of the stationary part."""
         return self._blocks

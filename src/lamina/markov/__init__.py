@@ -17,7 +17,7 @@ from ..engine.gradient import forward, new_store, reverse
 from ..engine.gradient import value_and_gradient as plain_value_and_gradient
 from ..engine.smoothing import readouts, simulate, smooth
 from ..engine.statespace import Process, make_process
-from ..errors import KernelError, OrderError
+from ..errors import OrderError
 from ..kernels import Kernel
 from ..model.trend import LOG_2PI, at_times, design, integrate_out
 
@@ -100,17 +100,8 @@ def predict_rate(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -
 
     Raises KernelError where the curve has no rate.
     """
-    check_differentiable(kernel)
+    kernel.check_differentiable()
     return _predict(kernel, tau, y, y_sd, at)[1]
-
-
-def check_differentiable(kernel: Kernel) -> None:
-    """Raise KernelError unless curves of this kernel have a rate of change."""
-    if kernel.stationary is not None and not kernel.stationary.differentiable:
-        raise KernelError(
-            "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
-            "Use Matern32 or Matern52 if you need the rate."
-        )
 
 
 def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tuple[Prediction, Prediction]:

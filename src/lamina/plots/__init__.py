@@ -29,7 +29,7 @@ from ..posterior.residuals import residuals as residual_table
 from ..posterior.times import default_times
 from ..records.axes import describe
 from ..support.numbers import count
-from .canvas import mark_unfinished, own_axes, plain
+from .canvas import legend, mark_unfinished, own_axes, plain
 from .cores import accumulation, age_depth
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def curve(
             ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label=label)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel(plain(names.value))
-    _legend(ax)
+    legend(ax)
     return ax
 
 
@@ -121,7 +121,7 @@ def inputs(posterior: Posterior, ax: Axes | None = None) -> Axes:
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior)
     ax.set_ylabel(plain(f"Shift ({names.duration})" if names.duration else "Shift"))
-    _legend(ax)
+    legend(ax)
     _note(ax, thinning(len(rows), len(uncertain)))
     return ax
 
@@ -142,7 +142,7 @@ def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFra
         ax.axhline(level, color="#555555", linewidth=0.8, linestyle=style, zorder=1)
     _time_axis(ax, posterior)
     ax.set_ylabel("Residual (sd)")
-    _legend(ax)
+    legend(ax)
     _note(ax, thinning(len(table), int(record.measured.sum())))
     return ax
 
@@ -223,7 +223,7 @@ def _means(ax: Axes, posterior: Posterior, curves: dict[str, pd.DataFrame]) -> N
         ax.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=plain(name))
     _time_axis(ax, posterior, np.concatenate([table["at"] for table in curves.values()]))
     ax.set_ylabel(plain(describe(posterior.record).value))
-    _legend(ax)
+    legend(ax)
 
 
 def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, style: Any) -> None:
@@ -274,12 +274,6 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
         )
     ax.autoscale_view()
     _note(ax, thinning(len(rows), int(record.measured.sum())))
-
-
-def _legend(ax: Axes) -> None:
-    """Above the axes, where it hides no data and needs no search for space among thousands of boxes."""
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-    ax.legend(**place, frameon=False, fontsize="small", ncols=3, columnspacing=1.5)
 
 
 def _time_axis(ax: Axes, posterior: Posterior, at: Any = None) -> None:

@@ -1,8 +1,8 @@
-"""What the figures share: axes, text drawn as it is, and the mark of unfinished fits."""
+"""What the figures share: axes, the legend, text drawn as it is, and the mark of unfinished fits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..posterior.diagnosis import state_of
 
@@ -23,6 +23,12 @@ def own_axes(ax: Axes | None) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(layout="constrained")[1]
+
+
+def legend(ax: Axes, columns: int = 3) -> None:
+    """Above the axes, where it hides no data and needs no search for space among thousands of boxes."""
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    ax.legend(**place, frameon=False, fontsize="small", ncols=columns, columnspacing=1.5)
 
 
 def mark_unfinished(figure: Figure, posterior: Posterior) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..posterior.agedepth import layers_of
 from ..posterior.boxes import accumulation_quantiles, date_density
 from ..records.axes import describe
-from .canvas import mark_unfinished, own_axes, plain
+from .canvas import legend, mark_unfinished, own_axes, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def age_depth(
     names = describe(record)
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel(plain(names.time))
-    ax.legend(frameon=False, fontsize="small")
+    legend(ax, 4)
     return ax
 
 
@@ -75,7 +75,7 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     names = describe(posterior.record)
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel("\n(".join(plain(names.pace).rsplit(" (", 1)))  # the panel is low
-    ax.legend(frameon=False, fontsize="small")
+    legend(ax, 4)
     return ax
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.quantiles import summed_up
-from ..errors import KernelError, MethodError
+from ..errors import MethodError
 from ..kernels import Constant, Linear, Stationary
 from ..methods.draws import Draws, affordable
 from ..methods.prediction import Parts, coefficients, component_names, components, curves, sample
@@ -166,7 +166,7 @@ class Posterior:
             kinds = [term for term in self.problem.kernel.terms if isinstance(term, Stationary)]
             rough = {p for p, kind in enumerate(kinds) if not kind.differentiable}
             if len(rough) == len(names):
-                self._check_differentiable()
+                self.problem.kernel.check_differentiable()
         tables = []
         for p in sorted(set(range(len(names))) - rough):
             table = summed_up(times, mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
@@ -250,7 +250,7 @@ class Posterior:
 
     def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
-        self._check_differentiable()
+        self.problem.kernel.check_differentiable()
         return self.problem.rate_to_user(self._sample(at, n, seed)[:, 1])
 
     def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
@@ -297,7 +297,7 @@ class Posterior:
 
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
-            self._check_differentiable()
+            self.problem.kernel.check_differentiable()
         times, draws = argument("at", at), self._thinned()
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
         parts = [
@@ -320,14 +320,6 @@ class Posterior:
     def _thinned(self) -> Draws:
         size, most = len(self.draws.tau), self.averaged
         return self.draws if size == most else self.draws.taken(evenly(size, most))
-
-    def _check_differentiable(self) -> None:
-        curve = self.problem.kernel.stationary
-        if curve is not None and not curve.differentiable:
-            raise KernelError(
-                "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
-                "Fit with Matern32 or Matern52 if you need the rate."
-            )
 
 
 def load(path: str | Path) -> Posterior:
