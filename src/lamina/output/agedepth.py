@@ -14,7 +14,7 @@ from .. import report
 from ..errors import MethodError
 from ..fitting import prepare_age_depth
 from ..plots.cores import core_summary
-from ..posterior.diagnosis import conflicts, line_names, list_conflicts
+from ..posterior.diagnosis import conflicts, line_names, list_conflicts, verdict
 from ..records.axes import describe
 from ..records.glossary import parameter
 from ..tables import Options
@@ -105,13 +105,13 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
 def describe_agedepth(result: Result) -> str:
     """How wide the bands are, convergence, the parameters, dates in conflict, and where the files are."""
     posterior, request = result.posterior, result.plan.request
-    facts, record = posterior.diagnostics, posterior.record
+    record = posterior.record
     ages = tables.ages_table(posterior, request.depths).frame
     unit, wide = describe(record).duration, ages["q97.5"] - ages["q2.5"]
     lines = [
         f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
         f"95 % band: {wide.mean():.4g} {unit} wide on average, {wide.max():.4g} at most".replace("  ", " "),
-        f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
+        verdict(posterior.draws.diagnostics),
     ]
     for name, values in posterior.theta.items():
         low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))
