@@ -1,0 +1,113 @@
+"""Compiled code where it cannot be kept: in a temporary folder, or nowhere, with a warning and never with an error.
+
+Numba keeps compiled code beside the source or else in the user's cache folder. If it can write to neither, it raises an
+error; so it does if the disk is full, or if what it has kept is damaged. A fit can compile again instead.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import shutil
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partialmethod
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching
+
+PACKAGE = Path(__file__).resolve().parent.parent
+#: Set once there has been a warning, so that worker processes do not repeat it.
+WARNED = "LAMINA_CACHE_WARNED"
+_ADVICE = "Set NUMBA_CACHE_DIR to a folder that you can write to."
+_UNREADABLE = (OSError, EOFError, pickle.UnpicklingError, ValueError, TypeError, KeyError, AttributeError, ImportError)
+
+
+class LastResort(caching.UserProvidedCacheLocator):
+    """Where the functions of lamina are kept if Numba knows of no place for them."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
+        self._cache_path = os.path.join(last_resort(), self.get_suitable_cache_subpath(py_file))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> LastResort | None:
+        """The place of a function; None for those of other packages."""
+        if not Path(py_file).resolve().is_relative_to(PACKAGE):
+            return None
+        found = cls(py_func, py_file)
+        with suppress(OSError):
+            found.ensure_cache_path()
+        return found
+
+
+@cache
+def last_resort() -> str:
+    """A folder for temporary files, which processes started from here use too; or one that is not there."""
+    folder = _temporary()
+    if folder is None:
+        _warn("compiled code cannot be kept anywhere: every start compiles again, which may take a minute.")
+        return str(PACKAGE / "nowhere")
+    _warn(f"neither the folder of lamina nor your home can be written to: compiled code is kept in {folder}.")
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    return str(folder)
+
+
+def _temporary() -> Path | None:
+    """A folder of this user and no other: others could put code into it that would be run."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    try:
+        folder = Path(tempfile.gettempdir()) / f"lamina-{version('lamina')}-{owner}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+        private = not hasattr(os, "getuid") or (facts.st_uid == owner and not facts.st_mode & 0o077)
+        if not (stat.S_ISDIR(facts.st_mode) and private):
+            folder = Path(tempfile.mkdtemp(prefix="lamina-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    return folder
+
+
+def _warn(what: str) -> None:
+    if WARNED not in os.environ:
+        os.environ[WARNED] = "1"
+        warnings.warn(f"{what} {_ADVICE}", stacklevel=2)
+
+
+def _save(cache: Any, signature: Any, compiled: Any, save: Callable[..., None]) -> None:
+    try:
+        save(cache, signature, compiled)
+    except OSError as error:
+        _forget(cache)
+        _warn(f"compiled code cannot be kept in {cache.cache_path}: {error.strerror or error}.")
+
+
+def _load(cache: Any, signature: Any, context: Any, load: Callable[..., Any]) -> Any:
+    try:
+        return load(cache, signature, context)
+    except _UNREADABLE:
+        _forget(cache)
+        return None
+
+
+def _forget(cache: Any) -> None:
+    """Remove the index of the code that was kept: it may speak of code that is damaged, or not there."""
+    with suppress(OSError):
+        os.unlink(cache._cache_file._index_path)
+
+
+def never_fail() -> None:
+    """From now on, no function of lamina fails because its compiled code cannot be kept or read."""
+    if LastResort not in caching.CacheImpl._locator_classes:
+        caching.CacheImpl._locator_classes.append(LastResort)
+        found: Any = caching.FunctionCache
+        found.save_overload = partialmethod(_save, save=found.save_overload)
+        found.load_overload = partialmethod(_load, load=found.load_overload)

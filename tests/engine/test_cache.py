@@ -1,0 +1,102 @@
+"""Compiled code that cannot be kept, or read, never stops a fit."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina.engine import cache
+
+#: Compiles a small function of lamina and prints what it gives.
+PROGRAM = """
+import numpy as np
+from lamina import gaps
+print(gaps.log_jacobian(np.array([0.25, 0.75])))
+"""
+
+
+def _without_power_over_files():
+    """Root may write anywhere, unless it gives up that right (Linux)."""
+    if os.getuid() == 0:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+
+
+@pytest.fixture
+def read_only():
+    """A copy of the package that cannot be written to."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "lamina"
+        shutil.copytree(Path(lamina.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+        folders = [path for path in (package, *package.rglob("*")) if path.is_dir()]
+        for path in folders:
+            path.chmod(0o555)
+        yield Path(folder)
+        for path in folders:
+            path.chmod(0o755)
+
+
+def run(program, read_only, tmp_path, temporary):
+    for name in "home", "tmp":
+        (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / "home").chmod(0o555)
+    (tmp_path / "tmp").chmod(0o755 if temporary else 0o555)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "XDG", "LAMINA"))}
+    places = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(read_only)}
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, cwd=tmp_path / "home",
+        env=kept | places | {"PYTHONDONTWRITEBYTECODE": "1"}, preexec_fn=_without_power_over_files,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of folders are those of POSIX")
+def test_where_nothing_can_be_written_code_is_kept_in_a_temporary_folder(read_only, tmp_path):
+    done = run(PROGRAM, read_only, tmp_path, temporary=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1.0\n"
+    assert "compiled code is kept in" in done.stderr
+    assert done.stderr.count("Warning:") == 1
+    (folder,) = (tmp_path / "tmp").iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
+    assert before
+    assert run(PROGRAM, read_only, tmp_path, temporary=True).returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")} == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of folders are those of POSIX")
+def test_where_there_is_no_temporary_folder_either_nothing_is_kept(read_only, tmp_path):
+    program = f"import tempfile\ntempfile.tempdir = {str(tmp_path / 'tmp')!r}\n{PROGRAM}"
+    done = run(program, read_only, tmp_path, temporary=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1.0\n"
+    assert "compiled code cannot be kept anywhere" in done.stderr
+    assert done.stderr.count("Warning:") == 1
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="users are those of POSIX")
+def test_a_temporary_folder_that_others_may_write_to_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    taken = cache._temporary()
+    assert taken.parent == tmp_path
+    taken.chmod(0o777)
+    assert cache._temporary() != taken
+
+
+def test_damaged_code_is_compiled_again(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for broken in b"", b"\x80\x04nonsense", None:
+        done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "1.0\n", "")
+        kept = list(tmp_path.rglob("*.nb?"))
+        assert kept
+        for path in kept if broken is not None else ():
+            path.write_bytes(broken)
