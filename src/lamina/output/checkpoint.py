@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MethodError
-from ..support.files import replacing
+from ..support.files import replacing_stream
 from .folder import CHECKPOINT, RUN
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def write_checkpoint(posterior: Posterior, folder: Path) -> None:
     if posterior.checkpoint is None:
         path.unlink(missing_ok=True)
         return
-    with replacing(path) as partial:
-        np.savez(partial, allow_pickle=False, **posterior.checkpoint)
+    with replacing_stream(path) as file:
+        np.savez(file, allow_pickle=False, **posterior.checkpoint)
 
 
 def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
-from ..support.files import WriteError, replacing
+from ..support.files import WriteError, replacing_stream
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,8 +66,8 @@ def save(posterior: Posterior, path: str | Path) -> None:
     # A variable, because HDF5 limits the length of attributes.
     data["facts"] = ((), json.dumps(facts, default=_encode))
     try:
-        with replacing(path) as partial:
-            xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(partial, engine="h5netcdf")
+        with replacing_stream(path) as file:
+            xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(file, engine="h5netcdf")
     except WriteError as error:
         raise StorageError(str(error)) from None
 

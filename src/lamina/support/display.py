@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from .text import visible
+
 #: Names of facts and their values. A list, because users choose some of the names.
 Facts = list[tuple[str, str]]
 
@@ -24,4 +26,4 @@ def as_html(title: str, facts: Facts) -> str:
 
 
 def _one_line(facts: Facts) -> Iterable[tuple[str, str]]:
-    return ((" ".join(name.split()), " ".join(value.split())) for name, value in facts)
+    return ((visible(" ".join(name.split())), visible(" ".join(value.split()))) for name, value in facts)

@@ -1,0 +1,46 @@
+"""How much memory this process may use, and the refusal of what would need more."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ..errors import MethodError
+
+resource: Any = None
+with suppress(ImportError):  # Windows has none
+    import resource
+
+#: Limits of a container, in the two versions of Linux's control groups.
+_CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def memory_limit() -> float:
+    """Bytes that this process may use at most: those of the machine, the container or the shell (ulimit -v)."""
+    limits = [float("inf")]
+    with suppress(ValueError, OSError, AttributeError):  # a system that does not say
+        limits.append(float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
+    for path in _CONTAINER:
+        with suppress(ValueError, OSError):  # "max", or no such file
+            limits.append(float(Path(path).read_text()))
+    return min(*limits, address_limit())
+
+
+def address_limit() -> float:
+    """Bytes of addresses that this process may use at most (ulimit -v)."""
+    if resource is None:
+        return float("inf")
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return float("inf") if soft == resource.RLIM_INFINITY else float(soft)
+
+
+def check_memory(what: str, needed: float) -> None:
+    """Raise MethodError if ``what``, an option with its value, needs more bytes than this process may use."""
+    limit = memory_limit()
+    if needed > limit:
+        raise MethodError(
+            f"{what} needs about {needed / 1e9:,.1f} GB of memory, and this process may use {limit / 1e9:,.1f} GB. "
+            "Give a smaller number."
+        )
