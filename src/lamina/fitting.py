@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method
+from .methods.chains import WATCHED
 from .methods.registry import DEFAULT, METHODS
 from .model.model import Model
 from .model.problem import Problem, build_problem
@@ -21,9 +22,13 @@ from .posterior.posterior import Posterior
 from .record import Record
 from .records.layers import STEPS, add_layers
 from .support.checks import check_whole
+from .support.convergence import FEWEST_DRAWS
+from .support.memory import check_memory
 
 #: Fewer rows do not determine both a length scale and a standard deviation.
 FEWEST_ROWS = 3
+#: What a step of an age-depth model takes at least.
+BYTES_A_STEP = 2000.0
 
 
 class NotConverged(UserWarning):
@@ -132,6 +137,7 @@ def prepare(record: Record, method: str = DEFAULT, model: Model | None = None, s
         problem = build_problem(record, model, chosen.uses_order)
         chosen.check_problem(problem, options)
     _check_enough_rows(problem)
+    _check_memory(problem, options)
     return Fit(chosen, problem, seed, options)
 
 
@@ -143,6 +149,15 @@ def _check_enough_rows(problem: Problem) -> None:
             f"the record has {measured} rows with a value, too few to learn the kernel's parameters: give at least "
             f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
+
+
+def _check_memory(problem: Problem, options: dict[str, Any]) -> None:
+    """Raise MethodError for more draws or chains than any memory holds. The arrays of draws are filled up to a half."""
+    kept = min(len(problem.record), WATCHED) + len(problem.start)
+    for name, fewest in ("draws", 1), ("chains", FEWEST_DRAWS):
+        wanted = options.get(name)
+        if isinstance(wanted, int | np.integer):
+            check_memory(f"{name} = {wanted:,}", 16.0 * wanted * fewest * kept)
 
 
 def age_depth(
@@ -165,6 +180,8 @@ def prepare_age_depth(
 ) -> Fit:
     """What ``prepare`` is to ``fit``, for ``age_depth``. Errors are about the rows of ``record``, not about layers."""
     n = len(record)
+    if isinstance(steps, int | np.integer):
+        check_memory(f"steps = {steps:,}", BYTES_A_STEP * steps)
     alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
     layered, rows = add_layers(alone, steps, hiatus)
     try:

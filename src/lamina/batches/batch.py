@@ -26,7 +26,8 @@ from ..posterior.intervals import checked
 from ..record import Record
 from ..report import PLOTLY, write_plotly
 from ..support.checks import check_whole, numbers
-from ..support.files import WriteError, check_empty, existing, make_folder
+from ..support.files import WriteError, check_empty, existing, made_if_needed
+from ..support.locks import check_unlocked, locked
 from ..tables import Options, TableError, TableReading, read, split
 from . import workers as parallel
 from .summary import Row, failed_row, finished_rows, row_of, write_summary
@@ -98,6 +99,7 @@ def batch_tables(
     check_settings(request, kernel)
     records = read_records(tables, by, options)
     folder = request.folder
+    check_unlocked(folder)
     if not request.force:
         begun = existing(folder, [SUMMARY, *(f"{own}/{RUN}" for own in safe_names(records).values())])
         if begun and not request.resume:
@@ -150,28 +152,27 @@ def _run(
     def summarise() -> pd.DataFrame:
         return write_summary(folder, folders, found, request, time.perf_counter() - began)
 
-    new = not folder.exists()
-    make_folder(folder)
-    try:
-        if tasks:
-            write_plotly(folder)
-        _report(progress, len(found), len(records))
-        with closing(work(tasks)) as results:
-            for k, result in results:
-                name = tasks[k].name
-                found[name] = keep_result(folder / folders[name], name, result)
-                _report(progress, len(found), len(records))
-    except (KeyboardInterrupt, LaminaError):
-        found = finished_rows(folder, folders, tasks) | found  # one may just have been written
-        if any(row["state"] != "failed" for row in found.values()):
-            with suppress(WriteError):  # the disk may be full
-                summarise()
-        elif new:
-            with suppress(OSError):
-                (folder / PLOTLY).unlink(missing_ok=True)
-                folder.rmdir()
-        raise
-    return summarise()
+    with made_if_needed(folder), locked(folder):
+        shared = (folder / PLOTLY).exists()
+        try:
+            if tasks:
+                write_plotly(folder)
+            _report(progress, len(found), len(records))
+            with closing(work(tasks)) as results:
+                for k, result in results:
+                    name = tasks[k].name
+                    found[name] = keep_result(folder / folders[name], name, result)
+                    _report(progress, len(found), len(records))
+        except (KeyboardInterrupt, LaminaError):
+            found = finished_rows(folder, folders, tasks) | found  # one may just have been written
+            if any(row["state"] != "failed" for row in found.values()):
+                with suppress(WriteError):  # the disk may be full
+                    summarise()
+            elif not shared:
+                with suppress(OSError):
+                    (folder / PLOTLY).unlink(missing_ok=True)
+            raise
+        return summarise()
 
 
 def _check(records: Any, workers: Any, dask: str | None) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from ..output.run import OutputRequest
 from ..posterior.intervals import interval_name
 from ..record import Record
 from ..support.cpus import at_most
+from ..support.files import scratch_folder
 from ..tables import TableReading
 
 Given = Record | TableReading | LaminaError
@@ -75,14 +74,14 @@ def plan_tasks(
 def fit_one(task: Task) -> dict[str, Any]:
     """Fit one record: what its run.json holds, and its files as bytes. Runs on a worker."""
     # The other CPUs are for other records.
-    with at_most(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+    with at_most(1), warnings.catch_warnings(), scratch_folder() as folder:
         warnings.simplefilter("ignore", NotConverged)
         posterior = Fit(METHODS[task.method], task.problem, task.request.seed, task.options).run()
         facts = posterior.diagnostics
         if facts["interrupted"]:  # the fit returns what it has, but the user wants the batch to end
             raise KeyboardInterrupt
-        run = write_fit(posterior, Path(folder), task.request, task.reading, {"fit": facts["seconds"]})
-        files = {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+        run = write_fit(posterior, folder, task.request, task.reading, {"fit": facts["seconds"]})
+        files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     return {"run": run, "files": files}
 
 

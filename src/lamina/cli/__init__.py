@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import sys
+import warnings
+
+from ..errors import LaminaError
+from .signals import end_by_interrupt, exit_code
+from .terminal import complain, give_up, open_streams, show, warn
 
 
 def main() -> None:
     """The ``lamina`` command."""
-    if sys.argv[1:] == ["--version"]:  # answered at once: loading all commands takes longer
-        from importlib.metadata import version
+    open_streams()
+    end_by_interrupt()
+    warnings.showwarning = warn
+    try:
+        if sys.argv[1:] == ["--version"]:  # answered at once: loading all commands takes longer
+            from importlib.metadata import version
 
-        print(f"lamina {version('lamina')}")
-        return
-    from .root import app
+            show(f"lamina {version('lamina')}")
+            return
+        from .root import app
 
-    app()
+        app()
+    except KeyboardInterrupt:  # while modules were loaded
+        complain("interrupted. Nothing is written.")
+        sys.exit(exit_code())
+    except LaminaError as error:
+        complain(str(error))
+        sys.exit(2)
+    except OSError as error:
+        give_up(error)

@@ -9,6 +9,7 @@ import typer
 
 from . import options as given
 from .progress import bar
+from .terminal import complain, show
 
 Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
 WORK = {
@@ -42,8 +43,8 @@ def batch(
     with bar("records", output["quiet"]) as progress:
         summary = batch_tables(tables, options=Options(**reading), request=request, progress=progress, **work)
     for row in summary[summary["state"] != "converged"].to_dict("records"):
-        typer.echo(f"lamina: {row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}", err=True)
+        complain(f"{row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}")
     if not output["quiet"]:
-        typer.echo(f"{headline(summary.to_dict('records'))}\nIndex: {output['out'] / 'index.html'}")
+        show(f"{headline(summary.to_dict('records'))}\nIndex: {output['out'] / 'index.html'}")
     if (summary["state"] != "converged").any():
         raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; the others are written

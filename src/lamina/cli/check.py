@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from . import options as given
+from .terminal import show
 
 
 @given.bundled(reading=given.READ)
@@ -14,4 +13,4 @@ def check(table: given.Table, reading: dict[str, Any]) -> None:
     """Show how lamina reads a table, and why, without fitting it."""
     from ..tables import Options, read
 
-    typer.echo(read(table, Options(**reading)).describe())
+    show(read(table, Options(**reading)).describe())

@@ -9,6 +9,8 @@ import typer
 
 from . import options as given
 from .progress import bar
+from .signals import exit_code
+from .terminal import complain, show
 
 
 @given.bundled(
@@ -25,16 +27,18 @@ def compare(table: given.Table, settings: dict[str, Any], output: dict[str, Any]
     request = output_request(output["out"] or Path(f"{table.stem}-compared"), settings, output, table.name)
     plan = plan_compare(table, Options(**reading), request)
     if not output["quiet"]:
-        typer.echo(plan.reading.describe() + "\n")
+        show(plan.reading.describe() + "\n")
     with bar("methods", output["quiet"]) as progress:
         found = plan.run(progress)
     if not output["quiet"]:
-        typer.echo(found.describe(request.folder))
+        show(found.describe(request.folder))
+        for warning in found.late_warnings:
+            complain(f"warning: {warning}")
     for name, converged in found.converged.items():
         if converged != "yes":
             what = "has NOT converged" if converged == "no" else "was INTERRUPTED"
-            typer.echo(f"lamina: {name} {what}.", err=True)
+            complain(f"{name} {what}.")
     if found.left_out:
-        typer.echo(f"lamina: interrupted; left out: {', '.join(found.left_out)}.", err=True)
+        complain(f"interrupted; left out: {', '.join(found.left_out)}.")
     if found.run["state"] != "converged":
-        raise typer.Exit(given.INTERRUPTED if found.run["state"] == "interrupted" else given.NOT_CONVERGED)
+        raise typer.Exit(exit_code() if found.run["state"] == "interrupted" else given.NOT_CONVERGED)

@@ -9,6 +9,8 @@ import typer
 
 from . import options as given
 from .progress import sampling
+from .signals import exit_code
+from .terminal import complain, show
 
 if TYPE_CHECKING:
     from ..output.plan import Plan
@@ -53,17 +55,19 @@ def carry_out(plan: Plan, quiet: bool, as_json: bool = False) -> None:
     from ..output.run import json_text
 
     if not (quiet or as_json):
-        typer.echo(plan.introduction + "\n")
+        show(plan.introduction + "\n")
         for warning in plan.request.warnings if plan.reading else ():  # also in the report and in run.json
-            typer.echo(f"lamina: warning: {warning}", err=True)
+            complain(f"warning: {warning}")
     with sampling(quiet or as_json) as progress:
         result = plan.run(progress)
     if as_json:
-        typer.echo(json_text({**result.run, "folder": str(result.folder)}))
+        show(json_text({**result.run, "folder": str(result.folder)}))
     elif not quiet:
-        typer.echo(result.describe())
+        show(result.describe())
+        for warning in result.late_warnings:
+            complain(f"warning: {warning}")
     state = result.run["state"]
     if state != "converged":
         next_step = "--resume continues it" if result.can_resume else "see the report"
-        typer.echo(f"lamina: {state.upper()}. The results are written and marked; {next_step}.", err=True)
-        raise typer.Exit(given.INTERRUPTED if state == "interrupted" else given.NOT_CONVERGED)
+        complain(f"{state.upper()}. The results are written and marked; {next_step}.")
+        raise typer.Exit(exit_code() if state == "interrupted" else given.NOT_CONVERGED)

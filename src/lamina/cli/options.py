@@ -46,8 +46,9 @@ def whole(least: int, most: int | None = None) -> Callable[[str | int], int]:
 READING, FITTING, OUTPUT = "How to read the table", "Model and method", "Output"
 
 Table = Annotated[Path, typer.Argument(help="The table: text, .xlsx or a file of another program.", show_default=False)]
-#: Exit codes: bad input (nothing is written); finished but not converged, and interrupted (written, and marked).
-BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 2, 3, 130
+#: Exit codes: no memory; bad input (nothing is written); finished but not converged (written, and marked). That of an
+#: interrupt depends on the signal.
+NO_MEMORY, BAD_INPUT, NOT_CONVERGED = 1, 2, 3
 
 #: An option: its type with what Typer needs to know, and its default.
 Given = tuple[Any, Any]

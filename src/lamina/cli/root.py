@@ -15,6 +15,8 @@ from .batch import batch
 from .check import check
 from .compare import compare
 from .fit import demo, fit
+from .signals import exit_code
+from .terminal import complain, show
 
 
 class Commands(TyperGroup):
@@ -24,14 +26,20 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except LaminaError as error:
-            typer.echo(f"lamina: {error}", err=True)
+            complain(str(error))
             ctx.exit(given.BAD_INPUT)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")  # words of Typer's own machinery
             raise
         except KeyboardInterrupt as interrupt:
-            typer.echo(f"lamina: {interrupt if interrupt.args else 'interrupted. Nothing more is written.'}", err=True)
-            ctx.exit(given.INTERRUPTED)
+            complain(str(interrupt) if interrupt.args else "interrupted. Nothing more is written.")
+            ctx.exit(exit_code())
+        except MemoryError as error:
+            complain(
+                f"not enough memory{f' ({error})' if str(error) else ''}. Files that are complete stay. Close other "
+                "programs, or ask for less: fewer --draws, --workers or times."
+            )
+            ctx.exit(given.NO_MEMORY)
 
 
 app = typer.Typer(
@@ -49,7 +57,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"lamina {version('lamina')}")
+        show(f"lamina {version('lamina')}")
         raise typer.Exit
 
 

@@ -14,7 +14,7 @@ from .. import report
 from ..errors import MethodError
 from ..fitting import prepare_age_depth
 from ..plots.cores import core_summary
-from ..posterior.diagnosis import conflicts, line_names, list_conflicts, verdict
+from ..posterior.diagnosis import conflicts, line_names, list_conflicts
 from ..records.axes import describe
 from ..records.glossary import parameter
 from ..tables import Options
@@ -34,6 +34,7 @@ from .folder import (
 )
 from .plan import Plan, Result
 from .run import OutputRequest, describe_run, diagnostics_of, write_run
+from .settings import check_ensemble
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
@@ -53,6 +54,7 @@ def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan
         arguments["checkpoint"] = resume(request.folder, reading.sha256, request)
     with reading.naming_lines():
         fit = prepare_age_depth(reading.record, seed=request.seed, hiatus=options.hiatus or (), **arguments)
+    check_ensemble(request, len(fit.problem.source))
     check_folder(request.folder, request.force or request.resume)
     request = replace(request, warnings=beyond_core(reading.record, request.depths))
     return Plan(fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds)
@@ -86,7 +88,8 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
     write_tables(folder, made)
     posterior.save(folder / POSTERIOR)
-    write_figure(core_summary(posterior), folder, AGEDEPTH_FIGURE)
+    failed = write_figure(lambda: core_summary(posterior), folder, AGEDEPTH_FIGURE)
+    request = replace(request, warnings=[*request.warnings, *failed])
     reporting = time.perf_counter()
     report.write(
         folder / REPORT, posterior, at=request.depths, run=report_run(request, plan.reading),
@@ -105,13 +108,13 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
 def describe_agedepth(result: Result) -> str:
     """How wide the bands are, convergence, the parameters, dates in conflict, and where the files are."""
     posterior, request = result.posterior, result.plan.request
-    record = posterior.record
+    facts, record = posterior.diagnostics, posterior.record
     ages = tables.ages_table(posterior, request.depths).frame
     unit, wide = describe(record).duration, ages["q97.5"] - ages["q2.5"]
     lines = [
         f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
         f"95 % band: {wide.mean():.4g} {unit} wide on average, {wide.max():.4g} at most".replace("  ", " "),
-        verdict(posterior.draws.diagnostics),
+        f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
     ]
     for name, values in posterior.theta.items():
         low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ..posterior.diagnosis import state_of
 from ..posterior.times import default_times
 from ..tables import Options, read
 from . import tables
-from .folder import COMPARE_FIGURE, begin_folder, check_folder, write_figure, write_tables
+from .folder import COMPARE_FIGURE, begin_folder, check_folder, claimed, write_figure, write_tables
 from .run import OutputRequest, describe_run, diagnostics_of, write_run
 from .settings import fit_arguments, kernel_by_name
 
@@ -39,6 +39,10 @@ class ComparisonPlan:
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Comparison:
         """Fit and write. Raises KeyboardInterrupt if the user interrupts before there are two curves."""
+        with claimed(self.request.folder, self.request.force):
+            return self._write(self._fit(progress))
+
+    def _fit(self, progress: Callable[[int, int], None] | None) -> dict[str, Posterior]:
         posteriors: dict[str, Posterior] = {}
         for k, (method, fit) in enumerate(self.fits.items()):
             if progress is not None:
@@ -51,7 +55,7 @@ class ComparisonPlan:
                 break
         if len(posteriors) < 2:
             raise KeyboardInterrupt("interrupted before there were two curves to compare. Nothing is written.")
-        return self._write(posteriors)
+        return posteriors
 
     def _write(self, posteriors: dict[str, Posterior]) -> Comparison:
         began, request, record = time.perf_counter(), self.request, self.reading.record
@@ -63,14 +67,17 @@ class ComparisonPlan:
         made = [tables.differences_table(record, curves, words), tables.curves_table(record, curves)]
         begin_folder(request.folder)
         write_tables(request.folder, made)
-        write_figure(plots.compare(posteriors, curves), request.folder, COMPARE_FIGURE, formats=["png"], dpi=160)
+        failed = write_figure(
+            lambda: plots.compare(posteriors, curves), request.folder, COMPARE_FIGURE, formats=["png"], dpi=160
+        )
+        request = replace(request, warnings=[*request.warnings, *failed])
         left_out = [name for name in self.fits if name not in posteriors]
         seconds = {name: part["seconds"] for name, part in parts.items()} | {"write": time.perf_counter() - began}
         run = describe_run(
             "compare", request, record, self.reading,
             state="interrupted" if left_out else _worst(list(states.values())), parts=parts, seconds=seconds,
         )  # fmt: skip
-        return Comparison(made[0], words, left_out, write_run(request.folder, run))
+        return Comparison(made[0], words, left_out, write_run(request.folder, run), failed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +88,7 @@ class Comparison:
     converged: dict[str, str]  #: of each method: "yes", "no" or "interrupted"
     left_out: list[str]  #: methods that the user did not wait for
     run: dict[str, Any]  #: what run.json holds
+    late_warnings: list[str]  #: that were not known before the fits
 
     def describe(self, folder: Path) -> str:
         """The table of differences and what its columns are."""

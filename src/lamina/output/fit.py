@@ -29,7 +29,15 @@ from .checkpoint import resume, write_checkpoint
 from .folder import CHECKPOINT, FIT_FIGURE, POSTERIOR, REPORT, begin_folder, check_folder, write_figure, write_tables
 from .plan import Plan, Result
 from .run import OutputRequest, describe_run, diagnostics_of, read_run, write_run
-from .settings import check_settings, explain_order, fit_arguments, kernel_by_name, read_age_files, use_age_model
+from .settings import (
+    check_ensemble,
+    check_settings,
+    explain_order,
+    fit_arguments,
+    kernel_by_name,
+    read_age_files,
+    use_age_model,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +80,7 @@ def plan_fit(
         arguments["checkpoint"] = resume(request.folder, reading.sha256, request)
     with reading.naming_lines():
         fit = prepare(record, seed=request.seed, **arguments)
+    check_ensemble(request, len(record))
     check_folder(request.folder, request.force or request.resume)
     request = replace(request, warnings=[*request.warnings, *cautions, *beyond_data(record, request)])
     return Plan(fit, request, _write, describe_fit, reading, reading.describe(), seconds)
@@ -83,7 +92,8 @@ def plan_demo(request: OutputRequest) -> Plan:
     request = replace(request, intervals=[DEMO_INTERVAL], table=DEMO_TABLE, warnings=[DEMO_WARNING])
     arguments: dict[str, Any] = {"checkpoint": resume(request.folder, None, request)} if request.resume else {}
     before = read_run(request.folder)
-    check_folder(request.folder, request.force or (before is not None and before.get("table") == DEMO_TABLE))
+    request = replace(request, force=request.force or (before is not None and before.get("table") == DEMO_TABLE))
+    check_folder(request.folder, request.force)
     note = textwrap.fill(f"Warning: {DEMO_WARNING}", width=110)
     text = f"Relative sea level at Nassau Landing, Florida: {record!r}\n\n{note}"
     fit = prepare(record, seed=request.seed, **arguments)
@@ -133,7 +143,8 @@ def write_fit(
     posterior.save(folder / POSTERIOR)
     if request.figures:
         curves = {f"{name}_table": table for name, table in drawn.items()}
-        write_figure(plots.summary(posterior, **curves), folder, FIT_FIGURE)
+        failed = write_figure(lambda: plots.summary(posterior, **curves), folder, FIT_FIGURE)
+        request = replace(request, warnings=[*request.warnings, *failed])
     reporting = time.perf_counter()
     known = report.Tables(**drawn, intervals=rates, events=found, at=at_times)
     report.write(

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..support.files import WriteError, check_empty, check_writable, existing, make_folder, replacing, write_text
+from ..support.files import (
+    WriteError,
+    check_empty,
+    check_writable,
+    existing,
+    made_if_needed,
+    make_folder,
+    replacing,
+    replacing_stream,
+    write_text,
+)
+from ..support.locks import check_unlocked, locked
 from .tables import Table, describe_columns
 
 if TYPE_CHECKING:
@@ -26,20 +39,50 @@ FILES = (
     *(f"{name}.{ending}" for name in (FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE) for ending in FORMATS),
     RUN,
 )
+#: A run does not begin with less free space in its folder: the report alone has 5 MB.
+LEAST_ROOM = 16_000_000
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
     """Check that a folder can take results. It is not made yet.
 
-    Raises WriteError if it holds some, or files of others, unless ``force``.
+    Raises WriteError if it holds some, or files of others, unless ``force``; also if another process writes into it, or
+    the disk is full.
     """
+    check_unlocked(path)
+    refuse_results(path, force)
+    check_writable(path)
+    _check_room(path)
+    return path
+
+
+@contextmanager
+def claimed(path: Path, force: bool = False) -> Iterator[None]:
+    """Make a folder for results and keep other processes out of it. If nothing is written, it is removed again."""
+    with made_if_needed(path), locked(path):
+        refuse_results(path, force)  # another process may have finished since ``check_folder``
+        yield
+
+
+def refuse_results(path: Path, force: bool) -> None:
+    """Raise WriteError if a folder holds results, or files of others, unless ``force``."""
     there = existing_files(path)
     if there and not force:
         what = "the results of another run" if RUN in there else f"a file {there[0]} already"
         raise WriteError(f"the folder {path} holds {what}. Choose another, or overwrite with --force.")
     if not force:
         check_empty(path)
-    return check_writable(path)
+
+
+def _check_room(folder: Path) -> None:
+    """Raise WriteError if the disk of a folder, which need not exist yet, is nearly full."""
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    free = shutil.disk_usage(there).free
+    if free < LEAST_ROOM:
+        raise WriteError(
+            f"cannot write into the folder {folder}: the disk has {free / 1e6:.1f} MB left, and the results need at "
+            f"least {LEAST_ROOM / 1e6:.0f} MB. Free some, or choose another place for the results."
+        )
 
 
 def existing_files(folder: Path) -> list[str]:
@@ -90,9 +133,30 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
             partial.write_bytes(files[name])
 
 
-def write_figure(figure: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS, dpi: int = 200) -> None:
-    """Write a figure in several formats."""
-    for ending in formats:
-        with replacing(folder / f"{name}.{ending}") as partial:
-            figure.savefig(partial, dpi=dpi)
-        figure.set_layout_engine("none")  # the first format has found the layout
+def write_figure(
+    draw: Callable[[], Figure], folder: Path, name: str, formats: Sequence[str] = FORMATS, dpi: int = 200
+) -> list[str]:
+    """Draw a figure and write it in several formats. Returns a warning if Matplotlib cannot.
+
+    Settings of the user hold, but for LaTeX: it is another program, and names with _ or % are not LaTeX.
+    """
+    try:
+        import matplotlib
+
+        with matplotlib.rc_context({"text.usetex": False}):
+            figure = draw()
+            for ending in formats:
+                with replacing_stream(folder / f"{name}.{ending}") as file:
+                    figure.savefig(file, format=ending, dpi=dpi)
+                figure.set_layout_engine("none")  # the first format has found the layout
+    except WriteError:
+        raise
+    except Exception as error:
+        for ending in formats:
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return [
+            f"Matplotlib cannot draw the figure ({reason}). Check your settings (matplotlibrc, MPLBACKEND). All other "
+            "files are written."
+        ]
+    return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import LaminaError
 from ..fitting import Fit, NotConverged
-from .folder import CHECKPOINT
+from ..posterior.storage import StorageError
+from ..support.files import WriteError
+from .folder import CHECKPOINT, POSTERIOR, claimed
 from .run import OutputRequest
 
 if TYPE_CHECKING:
@@ -34,7 +38,18 @@ class Plan:
     seconds: dict[str, float] = field(default_factory=dict)  #: spent so far
 
     def run(self, progress: Progress | None = None) -> Result:
-        """Fit and write. Raises KeyboardInterrupt if the user interrupts before there are draws to keep."""
+        """Fit and write. Raises KeyboardInterrupt if the user interrupts before there are draws to keep.
+
+        From beginning to end, no other process can write into the folder.
+        """
+        with claimed(self.request.folder, self.request.force or self.request.resume):
+            posterior = self._fit(progress)
+            try:
+                return Result(self, posterior, self.write(posterior, self))
+            except (WriteError, StorageError) as error:
+                raise WriteError(f"{error} {_rescued(posterior, self.request.folder)}") from None
+
+    def _fit(self, progress: Progress | None) -> Posterior:
         began, chains = time.perf_counter(), self.fit.method.chains
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
@@ -42,7 +57,20 @@ class Plan:
         self.seconds["fit"] = time.perf_counter() - began
         if chains and posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None:
             raise KeyboardInterrupt("interrupted before there was anything to keep. Nothing is written; run it again.")
-        return Result(self, posterior, self.write(posterior, self))
+        return posterior
+
+
+def _rescued(posterior: Posterior, folder: Path) -> str:
+    """Where the posterior is: in its folder, or else saved among the temporary files."""
+    path = folder / POSTERIOR
+    if path.exists():
+        return f"The posterior is in {path}: lamina.load reads it."
+    try:
+        path = Path(tempfile.mkdtemp(prefix="lamina-"), POSTERIOR)
+        posterior.save(path)
+    except (OSError, LaminaError):
+        return "The folder for temporary files (TMPDIR) has no room for the posterior either: it is lost."
+    return f"The posterior is in {path}: lamina.load reads it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +90,12 @@ class Result:
     def can_resume(self) -> bool:
         """Whether ``--resume`` can go on with it."""
         return (self.folder / CHECKPOINT).exists()
+
+    @property
+    def late_warnings(self) -> list[str]:
+        """Warnings that were not known before the fit."""
+        known = [*self.plan.request.warnings, *(self.plan.reading.warnings if self.plan.reading else ())]
+        return [warning for warning in self.run["warnings"] if warning not in known]
 
     def describe(self) -> str:
         """The end of a run in a few lines."""

@@ -24,6 +24,7 @@ from ..kernels import (
 )
 from ..methods.registry import DEFAULT, METHODS
 from ..records.axes import describe
+from ..support.memory import check_memory
 from ..tables.ensembles import SummaryWarning, read_covariance, read_ensemble
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 #: Settings that are options of some methods only.
 OF_METHODS = ("chains", "draws", "max_sweeps")
+#: What a number of ensemble.csv takes in memory.
+BYTES_A_MEMBER = 60.0
 
 
 def kernel_by_name(text: str) -> Kernel:
@@ -74,6 +77,11 @@ def check_settings(request: OutputRequest, kernel: Kernel) -> None:
     if request.members and not METHODS[method].infers_inputs:
         others = ", ".join(name for name, other in METHODS.items() if other.infers_inputs)
         raise MethodError(f"--ensemble: --method {method} takes the inputs as measured. Use {others}.")
+
+
+def check_ensemble(request: OutputRequest, rows: int) -> None:
+    """Raise MethodError if a table of so many members, as numbers and as text, is more than the memory holds."""
+    check_memory(f"--ensemble {request.members}", BYTES_A_MEMBER * request.members * (rows + 1))
 
 
 def fit_arguments(settings: Mapping[str, Any], kernel: Kernel, record: Record | None = None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..posterior.boxes import has_rate, has_trend
 from ..posterior.comparison import differences
 from ..records.axes import describe
 from ..records.glossary import parameter, rate_unit, with_unit
+from ..support.text import to_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +50,10 @@ class Table:
     digits: int = 10  #: significant digits of its numbers
 
     def to_csv(self) -> str:
-        """The text of the file."""
-        return self.frame.to_csv(index=False, float_format=f"%.{self.digits}g", lineterminator="\n")
+        """The text of the file. Text that a spreadsheet would take for a formula has an apostrophe before it."""
+        texts = [name for name in self.frame if self.frame[name].dtype.kind not in "biufM"]
+        escaped = {name: [to_cell(one) if isinstance(one, str) else one for one in self.frame[name]] for name in texts}
+        return self.frame.assign(**escaped).to_csv(index=False, float_format=f"%.{self.digits}g", lineterminator="\n")
 
 
 def describe_columns(tables: Iterable[Table]) -> str:

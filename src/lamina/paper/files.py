@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +33,7 @@ def write_synthetic(folder: Path, quick: bool = False, progress: Progress | None
     write_csv(averages(results).reset_index(), folder / "synthetic_averages.csv")
     write_csv(by_function(results).reset_index(), folder / "synthetic_by_function.csv")
     for y_sd in results["y_sd"].unique():
-        _write(figures.figure1(results, y_sd), folder, "figure1" if y_sd < 0.5 else "supplement")
+        _write(partial(figures.figure1, results, y_sd), folder, "figure1" if y_sd < 0.5 else "supplement")
     complete = set(METHODS) <= set(results["method"]) and set(FUNCTIONS) <= set(results["function"])
     return claims.of_synthetic(results) if complete else []
 
@@ -40,7 +43,7 @@ def write_timing(folder: Path, quick: bool = False, progress: Progress | None = 
     options |= QUICK_TIMING if quick else {}
     results = timing(store=_store(folder, "timing"), progress=progress, **options)
     write_csv(results, folder / "timing.csv")
-    _write(figures.steps(results), folder, "timing")
+    _write(partial(figures.steps, results), folder, "timing")
     return claims.of_timing(results)
 
 
@@ -49,8 +52,8 @@ def write_sealevel(folder: Path, progress: Progress | None = None, **options: An
     found = sealevel(progress=progress, **options)
     for name in "curve", "rate", "inputs", "pairs", "interval":
         write_csv(getattr(found, name), folder / f"sealevel_{name}.csv")
-    _write(figures.figure2(found), folder, "figure2")
-    _write(figures.added(found), folder, "sealevel")
+    _write(partial(figures.figure2, found), folder, "figure2")
+    _write(partial(figures.added, found), folder, "sealevel")
     return claims.of_sealevel(found)
 
 
@@ -72,5 +75,6 @@ def _store(folder: Path, name: str) -> Path:
     return folder / f".{name}-{version('lamina')}.jsonl"
 
 
-def _write(figure: Figure, folder: Path, name: str) -> None:
-    write_figure(figure, folder, name, formats=["png"], dpi=130)
+def _write(draw: Callable[[], Figure], folder: Path, name: str) -> None:
+    for warning in write_figure(draw, folder, name, formats=["png"], dpi=130):
+        warnings.warn(warning, stacklevel=3)

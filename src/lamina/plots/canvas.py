@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..posterior.diagnosis import state_of
+from ..support.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +40,9 @@ def mark_unfinished(figure: Figure, posterior: Posterior) -> None:
 
 
 def plain(text: str) -> str:
-    """Text of the record, drawn as it is: a dollar sign would begin a formula, a leading underscore hide a legend."""
-    text = " ".join(text.split()).replace("$", r"\$")
+    """Text of the record, drawn as it is: a dollar sign would begin a formula, a leading underscore hide a legend.
+
+    Control characters, which are not allowed in SVG, are written out.
+    """
+    text = visible(" ".join(text.split())).replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text

@@ -88,12 +88,6 @@ def evidence(facts: Mapping[str, Any]) -> str:
     )
 
 
-def verdict(facts: Mapping[str, Any]) -> str:
-    """How a fit ended and the evidence, in one line; capital letters mark a fit that should not be used as it is."""
-    state = state_of(facts)
-    return f"{state if state == 'converged' else state.upper()}: {evidence(facts)}"
-
-
 def explain_convergence(posterior: Posterior) -> list[str]:
     """How the fit ended, and what the method reports about itself, in sentences."""
     facts, draws = posterior.draws.diagnostics, len(posterior.draws.tau)

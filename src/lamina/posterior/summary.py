@@ -11,7 +11,7 @@ from ..engine.quantiles import weighted_quantiles
 from ..records import axes
 from ..support.numbers import number, percent
 from .boxes import has_trend
-from .diagnosis import conflict_summary, conflicts, list_conflicts, verdict
+from .diagnosis import conflict_summary, conflicts, evidence, list_conflicts, state_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +27,11 @@ def describe(posterior: Posterior, names: Sequence[str] | None = None) -> str:
 
     names: what to call each row; by default its position, counted from 0.
     """
-    facts = posterior.draws.diagnostics
+    facts, state = posterior.draws.diagnostics, state_of(posterior.draws.diagnostics)
     engine = " (dense engine)" if posterior.problem.engine == "dense" else ""
     lines = [
         f"{facts['method']}{engine} fit of {len(posterior.record)} rows, {facts['seconds']:.2f} s",
-        verdict(facts),
+        f"{state if state == 'converged' else state.upper()}: {evidence(facts)}",
         "",
     ]
     if len(posterior.theta.columns):

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from ...support.text import from_cell
 from ..messages import problem
 from . import noaa, pangaea, psmsl
 from .cells import LONGEST_CELL, LONGEST_LINE, Rows
@@ -119,7 +120,7 @@ def split_lines(path: Path, numbered: Numbered, separator: str) -> tuple[list[li
             # A quote that is never closed swallows the lines after it; a closed one has an even number of them.
             if reader.line_num - start > 1 and "".join(texts[start : reader.line_num]).count('"') % 2:
                 raise problem(path, "a quote is opened and not closed", 'close it with "', numbered[start][0])
-            stripped = [cell.strip() for cell in row]
+            stripped = [from_cell(cell) if cell[:1] == "'" else cell for cell in map(str.strip, row)]
             if any(stripped):
                 cells.append(stripped)
                 lines.append(numbered[start][0])

@@ -1,0 +1,66 @@
+"""What a command prints, and what it does if the terminal, the pipe or the file that it prints to does not take it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Any, NoReturn
+
+from ..support.files import WriteError
+from ..support.text import REPLACE, visible
+
+
+def open_streams() -> None:
+    """Make the standard streams usable: closed ones lead nowhere, and no encoding fails on a character.
+
+    The first file that a program opens takes the place of a closed stream, and messages would be written into it.
+    """
+    while (taken := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(taken)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+    for stream in sys.stdout, sys.stderr:
+        stream.reconfigure(errors=REPLACE)  # type: ignore[union-attr]
+
+
+def show(text: str) -> None:
+    """Print to standard output, with control characters written out. Raises WriteError if that is not possible."""
+    try:
+        print(visible(text), flush=True)
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # who reads it has read enough
+            raise
+        _lead_nowhere(1)
+        raise WriteError(f"cannot print the results: {error.strerror or error}.") from None
+
+
+def complain(text: str) -> None:
+    """Print a line to standard error after the name of the program. If nobody can read it, so be it."""
+    try:
+        print(visible(f"lamina: {text}"), file=sys.stderr, flush=True)
+    except OSError:
+        _lead_nowhere(2)
+
+
+def warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning of Python in one line: takes the place of ``warnings.showwarning``."""
+    complain(f"warning: {' '.join(str(message).split())}")
+
+
+def give_up(error: OSError) -> NoReturn:
+    """End because a stream has failed in a place where neither ``show`` nor ``complain`` could know, such as a help."""
+    if error.errno != errno.EPIPE:
+        complain(f"cannot go on: {error.strerror or error}.")
+    for number in 1, 2:
+        _lead_nowhere(number)
+    sys.exit(1)
+
+
+def _lead_nowhere(number: int) -> None:
+    """A stream that has failed fails no more, not even when Python empties its buffers at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
