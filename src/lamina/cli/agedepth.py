@@ -8,7 +8,7 @@ from typing import Any
 from . import options as given
 from .fit import carry_out
 
-READING = {name: one for name, one in given.READ.items() if not name.startswith("y")}
+READING = {name: one for name, one in given.READ.items() if not name.startswith(("y", "dates"))}
 
 
 @given.bundled(

@@ -28,7 +28,7 @@ OUTPUT = given.pick("out at interval figures resume force quiet") | {
     settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps"),
     output=OUTPUT,
     work=WORK,
-    reading=given.READ,
+    reading={name: one for name, one in given.READ.items() if not name.startswith("dates")},
 )
 def batch(
     tables: Tables, settings: dict[str, Any], output: dict[str, Any], work: dict[str, Any], reading: dict[str, Any]

@@ -69,7 +69,7 @@ def plan_fit(
     kernel = kernel_by_name(request.settings["kernel"])
     check_settings(request, kernel)
     began = time.perf_counter()
-    reading = read(table, options)
+    reading = read(table, options, ages=files.get("ages"))
     if not order_given:
         reading = explain_order(files, reading)
     seconds = {"read": time.perf_counter() - began}

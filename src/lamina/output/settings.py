@@ -109,6 +109,8 @@ def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Op
     if len(files) > 1:
         raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
     ((name, path),) = files.items()
+    if options.dates is not None:
+        raise MethodError(f"--dates and {_flag(name)} are two sources of the ages. Leave out one of them.")
     method = request.settings["method"]
     if method != DEFAULT:  # the user has chosen one
         raise MethodError(f"{_flag(name)} is not for --method {method}. Leave out one of them.")

@@ -147,8 +147,12 @@ def inputs_table(posterior: Posterior, reading: TableReading | None = None) -> T
         if values is not None:
             frame.insert(0, name, ["" if value is None else str(value) for value in values])
     if reading is not None:
-        frame.insert(0, "line", list(reading.lines))
+        frame.insert(0, "line", [int(line) for line in reading.lines])
         frame = frame.sort_values("line", kind="stable")
+        files = [getattr(line, "file", "") for line in reading.lines]
+        if any(files):
+            frame.insert(0, "file", [files[row] for row in frame.index])
+            frame = frame.sort_values("file", kind="stable")
     return _inputs(posterior, frame, "the inputs (dates), one line for each row of the record")
 
 
@@ -164,7 +168,8 @@ def _inputs(posterior: Posterior, frame: pd.DataFrame, title: str) -> Table:
     step = describe(record).duration or record.t_unit
     what = "input as reported, as this method infers none" if posterior.as_measured else "true input"
     known = {
-        "line": "line in your table",
+        "file": "file with the dates, for its rows; empty for rows of your table",
+        "line": "line in your table, or in the file with the dates",
         "sequence": "core or section that the row belongs to; empty for none",
         "label": "name of the row",
         "tie": "layer that the row shares with others; empty for none",

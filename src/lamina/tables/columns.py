@@ -14,7 +14,7 @@ from .options import Options
 _ROLES = {
     "t": ("the input (age, year)", "t"),
     "y": ("the output (RSL, value)", "y"),
-    "depth": ("the depth", "order"),
+    "depth": ("the depth", "depth"),
     "height": ("the height", "order"),
     "position": ("the position", "order"),
     "core": ("the core", "sequence"),
@@ -116,7 +116,8 @@ def begin(grid: Grid) -> Reading:
 
 def _assign(grid: Grid) -> Columns:
     options = grid.options
-    found = {role: _choose(grid, role) for role in _ROLES if role not in ("t", "y")}
+    found = {role: _choose(grid, role) for role in _ROLES if role not in ("t", "y", "depth")}
+    found["depth"] = _choose(grid, "depth") if options.depth is None else _depth(grid, options.depth)
     t = _named(grid, options.t, "t")
     raw = [h for h in grid.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
@@ -155,6 +156,11 @@ def _values(grid: Grid, role: str) -> list[Header]:
 def _named(grid: Grid, name: str | None, role: str) -> Header | None:
     """The column that the user names for a role, else the one with the best name."""
     return _choose(grid, role) if name is None else grid.require(name, option(role, "COLUMN"))
+
+
+def _depth(grid: Grid, name: str) -> Header:
+    """The column of depths that the user names."""
+    return replace(grid.require(name, option("depth", "COLUMN")), role="depth")
 
 
 def _choose(grid: Grid, role: str) -> Header | None:

@@ -25,6 +25,23 @@ class TableError(LaminaError):
     """A table cannot be read as a record. The message names file, line and column, and says what to do."""
 
 
+class Line(int):
+    """The number of a line of another file than the table, which messages name with it."""
+
+    file: str
+
+    def __new__(cls, number: int, file: str) -> Line:
+        line = super().__new__(cls, number)
+        line.file = file
+        return line
+
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
+        return int(self), self.file
+
+    def __str__(self) -> str:
+        return f"{int(self)} of {self.file}"
+
+
 class Fact(NamedTuple):
     """One thing understood: what it is about, what was understood, and why."""
 
@@ -127,10 +144,16 @@ class Notes:
 
 
 def name_lines(lines: Sequence[int]) -> str:
-    """Line numbers in words: "line 7", "lines 7, 8 and 12", "lines 7, 8, 9, ... (40 in all)"."""
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    texts = [str(number) for number in lines]
+    """Line numbers in words: "line 7", "lines 7, 8 and 12", "lines 7, 8, 9, ... (40 in all)"; by file if several."""
+    files: dict[str, list[str]] = {}
+    for line in lines:
+        files.setdefault(getattr(line, "file", ""), []).append(str(int(line)))
+    return ", and ".join(_count_lines(texts) + (f" of {file}" if file else "") for file, texts in files.items())
+
+
+def _count_lines(texts: list[str]) -> str:
+    if len(texts) == 1:
+        return f"line {texts[0]}"
     if len(texts) <= _LISTED:
         return f"lines {', '.join(texts[:-1])} and {texts[-1]}"
     return f"lines {', '.join(texts[:3])}, ... ({len(texts)} in all)"

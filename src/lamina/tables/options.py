@@ -29,6 +29,8 @@ class Options:
     t_name, y_name, t_unit, y_unit: names and units of input and output, in place of those in the headers. The unit is
         that of the numbers in the column; errors in another unit are converted to it.
     scale: "BP" (years before present, larger is older) or "CE" (calendar years, larger is younger).
+    depth: the column with the depth of each row; deeper is older.
+    dates: another file with the dates of the core, joined by depth. dates_sheet: its sheet.
     order: the column that defines the order, "rows" for the order of the rows, or "none".
     order_direction: whether t is "increasing" or "decreasing" along the order.
     sequence: the column that names the core or site of each row, or "none" for one sequence.
@@ -55,6 +57,9 @@ class Options:
     t_sigma: int | None = _option("Whether input errors are 1 or 2 sigma.", 1, 2)
     y_sigma: int | None = _option("Whether output errors are 1 or 2 sigma.", 1, 2)
     scale: str | None = _option("Time scale: ages BP or years CE.", "BP", "CE")
+    depth: str | None = _option("Column with the depth; deeper is older.")
+    dates: str | None = _option("File with the dates of the core, joined by depth.", metavar="FILE")
+    dates_sheet: str | None = _option("Sheet of the file with the dates.", metavar="NAME")
     order: str | None = _option('Column that defines the order, "rows" for the order of the lines, or "none".')
     order_direction: str | None = _option("Direction of the inputs along the order.", "increasing", "decreasing")
     sequence: str | None = _option('Column with the core of each row, or "none".')

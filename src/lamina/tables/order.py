@@ -62,7 +62,8 @@ def find_key(reading: Reading) -> Key | None:
         return _column(reading, reading.require(chosen, option("order", "COLUMN, rows or none")), set_by("order"))
     for found in columns.places:
         if any(reading.column(found)):
-            return _column(reading, found, "found by its name")
+            by_option = found is columns.depth and reading.options.depth is not None
+            return _column(reading, found, set_by("depth") if by_option else "found by its name")
     if len(columns.depth_limits) == 2:
         top, bottom = columns.depth_limits
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
@@ -160,7 +161,8 @@ def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
 
     They are the order all the same if the user has named their column.
     """
-    depth, named = reading.columns.depth or reading.columns.height, reading.options.order is not None
+    depth = reading.columns.depth or reading.columns.height
+    named = reading.options.order is not None or reading.options.depth is not None
     if depth is None or key.by not in ("rows", "depth", "height") or (named and key.by != "rows"):
         return
     places = values(reading, depth, "depth", blank=True)

@@ -20,6 +20,8 @@ from .formats.clam import from_clam
 from .formats.f14c import from_f14c
 from .formats.undatable import from_undatable
 from .headers import Header, parse, squash
+from .joining.ages import add_ages
+from .joining.dates import join_dates
 from .layers import Between, read_ties
 from .messages import Fact, TableError, TableReading, in_lines, listing, name_lines, option, problem, set_by
 from .numbers import Array, blanks, decimal_comma, note_codes, values
@@ -47,15 +49,25 @@ def read_record(path: str | PathLike[str], **options: Any) -> Record:
     return read(path, Options.of(**options)).record
 
 
-def read(path: str | PathLike[str], options: Options | None = None) -> TableReading:
+def read(
+    path: str | PathLike[str], options: Options | None = None, *, ages: str | PathLike[str] | None = None
+) -> TableReading:
     """Read a table of measurements, and report how it was read.
 
     The file is text separated by commas, semicolons or tabs, or .xlsx with the extra "excel". Columns are recognised by
     their names; ``options`` override this. The order of the rows never comes from the reported dates.
 
+    ages: an ensemble of ages from another age model (see ``read_ensemble``), by depth. A table without an input then
+        has the mean and the standard deviation of these ages.
+
     Raises TableError, with one message, if the table cannot be used.
     """
-    return _understand(_grid(path, options))
+    grid = _grid(path, options)
+    if ages is not None:
+        grid = add_ages(grid, Path(ages))
+    if grid.options.dates is not None:
+        grid = join_dates(grid, _dates_grid(grid.options))
+    return _understand(grid)
 
 
 def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, TableReading | TableError]:
@@ -101,7 +113,7 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
         )
     found = _understand(grid)
     if found.record.depth is None:
-        do = "add one, or name it with --order COLUMN"
+        do = f"add one, or name it with {option('depth', 'COLUMN')}"
         raise problem(grid.path, "an age-depth model needs a column of depths", do)
     n = len(found.record)
     record = replace(found.record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), y_name="", limit=None)
@@ -116,6 +128,12 @@ def _grid(path: str | PathLike[str], options: Options | None, dates: bool = Fals
         if grid.program:
             return grid
     return from_f14c(grid)
+
+
+def _dates_grid(options: Options) -> Grid:
+    """The table in the file of dates, read with the options that are about dates."""
+    mine = replace(options, dates=None, dates_sheet=None, sheet=options.dates_sheet, y=None, y_sd=None)
+    return _grid(str(options.dates), mine, dates=True)
 
 
 def _understand(grid: Grid) -> TableReading:

@@ -39,7 +39,7 @@ def without_role(grid: Grid, *columns: Header | None) -> Grid:
 
 def with_curves(grid: Grid, age: Header, error: Header, at: Header, curves: Sequence[str | None]) -> Grid:
     """A grid whose ages of one column are calendar ages (cal BP), where the curve of the row is None, and radiocarbon
-    ages elsewhere; an empty curve is not known.
+    ages elsewhere; the curve of a row without an age is empty.
 
     at: the column that says so, whose cells become the curves.
     """
@@ -59,15 +59,23 @@ def with_curves(grid: Grid, age: Header, error: Header, at: Header, curves: Sequ
     return replace(grid, headers=headers, cells=cells)
 
 
-def named_curves(grid: Grid, at: Header, calendar: frozenset[str]) -> list[str | None]:
-    """The curve of each row by its name; None for the words that mean `calendar` ages.
+def undated(grid: Grid, age: Header) -> list[bool]:
+    """Whether each row has no age."""
+    return [cell.strip().lower() in ("", "na", "nan") for cell in grid.column(age)]
+
+
+def named_curves(grid: Grid, at: Header, age: Header, calendar: frozenset[str]) -> list[str | None]:
+    """The curve of each row by its name; None for the words that mean `calendar` ages, "" for a row without an age.
 
     Raises TableError for other words.
     """
     notes = Notes()
     found: list[str | None] = []
-    for cell, line in zip(grid.column(at), grid.lines, strict=True):
+    for cell, line, empty in zip(grid.column(at), grid.lines, undated(grid, age), strict=True):
         name = cell.strip().strip("'\"")
+        if empty:
+            found.append("")
+            continue
         try:
             found.append(None if name.lower() in calendar else curve_name(name))
         except RecordError as error:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..file import Grid
 from ..headers import Header
 from ..messages import Notes, problem, quote
-from .ages import called, with_curves, with_meanings
+from .ages import called, undated, with_curves, with_meanings
 
 _Array = NDArray[np.float64]
 
@@ -36,16 +36,21 @@ def from_bacon(grid: Grid) -> Grid:
     if age is None or error is None or cc is None or grid.options.t is not None:
         return grid
     kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
-    _check_kinds(grid, cc, kinds)
+    empty = undated(grid, age)
+    _check_kinds(grid, cc, kinds, empty)
     offset = called(grid, "d.R", "delta.R"), called(grid, "d.STD", "delta.STD")
     grid = with_meanings(grid, {offset[0]: "delta R", offset[1]: "delta R error"})
-    grid = with_curves(grid, age, error, cc, [_CURVES.get(kind) for kind in kinds])
+    grid = with_curves(
+        grid, age, error, cc, ["" if none else _CURVES.get(kind) for kind, none in zip(kinds, empty, strict=True)]
+    )
     return replace(grid, form=f"{grid.form}, with Bacon's column cc", program="Bacon")
 
 
-def _check_kinds(grid: Grid, cc: Header, kinds: list[str]) -> None:
+def _check_kinds(grid: Grid, cc: Header, kinds: list[str], empty: list[bool]) -> None:
     notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
-    for kind, line in zip(kinds, grid.lines, strict=True):
+    for kind, line, none in zip(kinds, grid.lines, empty, strict=True):
+        if none:
+            continue
         if kind == "4":
             notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
         elif kind != _CALENDAR and kind not in _CURVES:

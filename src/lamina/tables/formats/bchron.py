@@ -23,7 +23,7 @@ def from_bchron(grid: Grid) -> Grid:
     depth = called(grid, "position", "positions")
     grid = without_role(with_meanings(grid, {depth: "depth"}), thickness)
     if grid.options.t is None:
-        grid = with_curves(grid, age, error, curve, named_curves(grid, curve, _CALENDAR))
+        grid = with_curves(grid, age, error, curve, named_curves(grid, curve, age, _CALENDAR))
     return replace(grid, form=f"{grid.form}, as Bchron has it", program="Bchron").noting(*unused_thickness(thickness))
 
 

@@ -31,7 +31,7 @@ def from_undatable(grid: Grid) -> Grid:
         offset: "delta R",
         offset_sd: "delta R error",
     }
-    curves = named_curves(grid, curve, _CALENDAR)
+    curves = named_curves(grid, curve, age, _CALENDAR)
     grid = without_role(with_meanings(replace(grid, cells=cells), words), second, kind, boot)
     grid = with_curves(grid, age, error, curve, curves)
     grid = replace(grid, form=f"{grid.form}, as Undatable has it", program="Undatable")
