@@ -225,10 +225,10 @@ BAD = {
     "interval backwards": (["core.csv", "--interval", "9:1"], "--interval: the interval 9:1 runs backwards"),
     "unknown method": (["core.csv", "--method", "hmc"], "'hmc' is not one of"),
     "unknown gap prior": (["core.csv", "--gaps", "poisson"], "'poisson' is not one of"),
-    "unknown scale": (["core.csv", "--scale", "AD"], "'AD' is not one of"),
+    "unknown scale": (["core.csv", "--scale", "AUC"], "'AUC' is not one of"),
     "unknown column": (["core.csv", "--y", "salinity"], "salinity"),
-    "three sigma": (["core.csv", "--t-sigma", "3"], "'--t-sigma': 3 is not a whole number from 1 to 2"),
-    "sigma in words": (["core.csv", "--y-sigma", "two"], "'--y-sigma': two is not a whole number from 1 to 2"),
+    "many sigma": (["core.csv", "--t-sigma", "30"], "option t_sigma (--t-sigma): found '30'; give a number above 0"),
+    "sigma in words": (["core.csv", "--y-sigma", "two"], "option y_sigma (--y-sigma): found 'two'; give a number"),
     "negative seed": (["core.csv", "--seed", "-1"], "'--seed': -1 is not a whole number of at least 0"),
     "few draws": (["core.csv", "--draws", "5"], "'--draws': 5 is not a whole number of at least 100"),
     "chains of gp": (["core.csv", "--method", "gp", "--chains", "2"], "--chains is not for --method gp"),
@@ -411,11 +411,12 @@ def test_an_empty_folder_will_do_and_hidden_files_do_not_count(tmp_path):
 def test_check_names_all_bad_cells_in_one_message(tmp_path):
     done = lamina("check", write_table(tmp_path, TABLE.replace("310", "old").replace("-0.80", "low")))
     assert done.exit_code == 2
-    assert done.stdout == ""
-    first, second, third = done.stderr.splitlines()
-    assert first == "lamina: core.csv: 2 things to correct:"
+    assert "2 bad rows are left out (lines 3 and 5)" in done.stdout
+    first, second, third, last = done.stderr.splitlines()
+    assert first == "lamina: core.csv: 2 things to correct (--skip-bad-rows leaves bad rows out):"
     assert 'line 3, column "Age (cal a BP)": found the text "old"' in second
     assert 'line 5, column "RSL (m)": found the text "low"' in third
+    assert last.endswith("core.csv --skip-bad-rows")
 
 
 def test_check_says_what_was_understood_and_stops(tmp_path, monkeypatch):

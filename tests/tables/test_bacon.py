@@ -40,8 +40,10 @@ def test_calendar_ages_alone(core):
     assert "with Bacon's column cc" in found.describe()
 
 
-def test_an_input_that_the_user_names_is_taken_as_it_is(core):
-    found = read_ages(core(["A,430,35,5,1", "B,800,30,20,1"]), Options(t="age", scale="BP"))
+def test_ages_that_the_user_calls_calendar_ages_are_taken_as_they_are(core):
+    path = core(["A,430,35,5,1", "B,800,30,20,1"])
+    assert len(read_ages(path, Options(t="age", scale="BP")).record.dates) == 2
+    found = read_ages(path, Options(age_type="calendar"))
     assert found.record.dates is None
     assert found.record.t.tolist() == [430.0, 800.0]
 

@@ -138,7 +138,7 @@ BAD = {
     "two depths": (
         header("depth,depth,age_bp,rsl,rsl_sd"),
         {},
-        ["core.csv, line 1: 2 columns may hold the depth", '"depth", "depth"', "--order COLUMN"],
+        ["core.csv, line 1: 2 columns may hold the depth", '"depth", "depth"', "--depth COLUMN"],
     ),
     "two input errors": (
         header("depth,age_bp,age_sd,age_err,rsl") + "",
@@ -378,7 +378,7 @@ BAD = {
     "unknown site": (
         "site,depth,age_bp,age_sd,rsl,rsl_sd\nA,1,100,10,1,1\nB,2,200,10,1,1\n",
         {"site": "C"},
-        ['core.csv, column "site": there is no "C", but "A", "B"', "correct the site"],
+        ['core.csv, column "site": there is no "C", but "A", "B"', "correct --site"],
     ),
     "site without sites": (GOOD, {"site": "C"}, ["core.csv: no column names sites", "--sequence"]),
     "sheet of a text file": (GOOD, {"sheet": "1"}, ["core.csv: there are no sheets", "leave out --sheet"]),
@@ -387,8 +387,8 @@ BAD = {
         {"y_sd": "-1"},
         ["core.csv: --y-sd -1 (y_sd= in Python) is no standard deviation", "above 0"],
     ),
-    "unknown number of sigmas": (GOOD, {"t_sigma": 3}, ["option t_sigma (--t-sigma): found 3; give 1 or 2."]),
-    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale (--scale): found 'B2K'; give BP or CE."]),
+    "unknown number of sigmas": (GOOD, {"t_sigma": 0}, ["option t_sigma (--t-sigma): found 0; give a number above 0"]),
+    "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale (--scale): found 'B2K'; give BP or CE or AD."]),
     "unknown direction": (
         GOOD,
         {"order_direction": "up"},
@@ -477,7 +477,8 @@ def test_one_message_names_all_cells_that_cannot_be_used(table, content, expecte
         read(table(content))
     first, *lines = str(caught.value).splitlines()
     things = len(lines) - 1 + 15 if "more" in lines[-1] else len(lines)
-    assert first == f"core.csv: {things} things to correct:"
+    unclear = "" if "--equal-depth" in lines[0] else " (--skip-bad-rows leaves bad rows out)"
+    assert first == f"core.csv: {things} things to correct{unclear}:"
     assert len(lines) == len(expected)
     for line, start in zip(lines, expected, strict=True):
         assert line.startswith(f"  {start}"), line

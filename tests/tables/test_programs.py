@@ -102,9 +102,10 @@ def test_undatable(table):
 
 
 @pytest.mark.parametrize(("content", "column", "error"), [(BACON, "age", "error"), (BCHRON, "ages", "ageSds")])
-def test_an_input_that_the_user_names_is_taken_as_it_is(table, content, column, error):
-    record = read_ages(table(content), Options(t=column, t_sd=error, scale="BP")).record
-    assert record.dates is None
+def test_only_an_age_type_makes_calendar_ages_of_radiocarbon_ages(table, content, column, error):
+    path = table(content)
+    assert read_ages(path, Options(t=column, t_sd=error)).record.dates is not None
+    assert read_ages(path, Options(age_type="calendar")).record.dates is None
 
 
 # --- results of other programs ---------------------------------------------------------------------------------------

@@ -68,10 +68,8 @@ def read_option(field: Field[Any]) -> Given:
     kind: Any = str | None
     if field.type is bool:
         kind = bool
-    elif field.type == tuple[float, ...] | None:
+    elif field.type in (tuple[float, ...] | None, tuple[str, ...] | None):
         kind = list[str] | None
-    elif choices and isinstance(choices[0], int):
-        kind, more = int | None, {"parser": whole(min(choices), max(choices)), "metavar": "NUMBER"}
     elif choices:
         kind, more = Literal[choices] | None, {"case_sensitive": False}
     flags = [flag(name) for name in (also, field.name) if name]

@@ -25,6 +25,7 @@ from ..kernels import (
 from ..methods.registry import DEFAULT, METHODS
 from ..records.axes import describe
 from ..support.memory import check_memory
+from ..tables.checks.covariance import refuse_other_matrices
 from ..tables.ensembles import SummaryWarning, read_covariance, read_ensemble
 
 if TYPE_CHECKING:
@@ -148,7 +149,9 @@ def _covariance(path: Path, reading: TableReading) -> np.ndarray:
     """The covariance in a file, whose lines are the rows of a table in its order, in the order of the record."""
     matrix = read_covariance(path, len(reading.lines))
     place = np.argsort(np.argsort(reading.lines))
-    return matrix[np.ix_(place, place)]
+    matrix = matrix[np.ix_(place, place)]
+    refuse_other_matrices(path, matrix, reading.record.t_sd)
+    return matrix
 
 
 #: The options for files of another age model: the argument of ``lamina.fit`` that each becomes, and its reader.

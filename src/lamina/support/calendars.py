@@ -16,6 +16,7 @@ def spelled(unit: str) -> str:
     """A unit with its calendar in the usual letters: "cal BP" for "calBP", "yr BP" for "yr before present"."""
     unit = _DOTTED.sub(lambda found: re.sub(r"[.\s]", "", found[1]), unit)
     unit = re.sub(r"before\s+(?:the\s+)?present", "BP", unit, flags=re.IGNORECASE)
+    unit = re.sub(r"before\s+(?:(?:AD|CE)\s*)?1950(?:\s*(?:AD|CE))?", "BP", unit, flags=re.IGNORECASE)
     unit = _JOINED.sub(lambda found: " ".join(filter(None, found.groups())), unit)
     return " ".join(_NAMES.sub(lambda found: found[0].upper(), unit).split())
 

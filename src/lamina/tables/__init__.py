@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .checks.survey import Survey, survey
     from .messages import Fact, TableError, TableReading
     from .messages import TableReading as Understanding
     from .options import Options
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 _HOMES = {
     "Fact": "messages",
     "Options": "options",
+    "Survey": "checks.survey",
     "TableError": "messages",
     "TableReading": "messages",
     "read": "reading",
     "split": "reading",
+    "survey": "checks.survey",
 }
 #: The name of ``TableReading`` in earlier versions.
 _ALIASES = {"Understanding": "TableReading"}
 
-__all__ = ["Fact", "Options", "TableError", "TableReading", "Understanding", "read", "split"]
+__all__ = ["Fact", "Options", "Survey", "TableError", "TableReading", "Understanding", "read", "split", "survey"]
 
 
 def __getattr__(name: str) -> Any:

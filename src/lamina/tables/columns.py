@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -25,6 +26,8 @@ _ROLES = {
 }
 #: Index of an input that no column holds, because it is made of others.
 MADE = -1
+#: Rows that show whether a column holds numbers.
+_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,16 @@ class Reading(Grid):
         """Note cells that cannot be used, by row of the grid, so that one message names them all."""
         self.notes.fault(found, do, self.lines_of(rows), None if column is None else column.text)
 
+    def ask(self, found: str, do: str, rows: ArrayLike | None, column: Header | None, **answers: Any) -> None:
+        """Note what is not clear in some rows, or in the header; `do` names the options that decide.
+
+        answers: the most likely values of these options.
+        """
+        lines = [self.header_line] if rows is None else self.lines_of(rows)
+        self.notes.ask(found, do, lines, None if column is None else column.text, **answers)
+
     def refuse(self) -> None:
-        """Raise TableError if there are cells that cannot be used."""
+        """Raise TableError if there are cells that cannot be used, or something is not clear."""
         self.notes.refuse(self.path)
 
     def name_lines(self, rows: ArrayLike) -> str:
@@ -121,8 +132,10 @@ def _assign(grid: Grid) -> Columns:
     t = _named(grid, options.t, "t")
     raw = [h for h in grid.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
+    if t is not None and is_radiocarbon(t.text) and options.age_type != "calendar":
+        t, raw = made_of_radiocarbon(options), [t]
     if t is None:
-        t, limits = _of_age_model(grid) or _of_limits(grid) or _of_radiocarbon(raw, options) or (None, [])
+        t, limits = _of_age_model(grid) or _of_limits(grid) or (made_of_radiocarbon(options) if raw else None, [])
     if t is None:
         raise _no_input(grid)
     y = _named(grid, options.y, "y")
@@ -169,7 +182,9 @@ def _choose(grid: Grid, role: str) -> Header | None:
     best = [header for header in matches if header.rank == min(h.rank for h in matches)]
     what, by = _ROLES[role]
     do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
-    return grid.only(best, what, do) if best else None
+    if grid.differ(best):
+        raise grid.ambiguous(best, what, do).suggesting(**({by: best[0].text} if by else {}))
+    return best[0] if best else None
 
 
 # --- errors of the input and the output ------------------------------------------------------------------------------
@@ -256,12 +271,11 @@ def _of_limits(grid: Grid) -> tuple[Header, list[Header]] | None:
     return Header(MADE, name, role="t", word=name, scale=limits[0].scale, unit=limits[0].unit), limits
 
 
-def _of_radiocarbon(raw: list[Header], options: Options) -> tuple[Header, list[Header]] | None:
+def made_of_radiocarbon(options: Options) -> Header:
     """An input that is known by radiocarbon ages only."""
-    if not raw:
-        return None
     unit = "CE" if options.scale == "CE" else "cal BP"
-    return Header(MADE, "age", role="t", word="age", scale=options.scale or "BP", unit=unit), []
+    made = Header(MADE, "age", role="t", word="age", scale=options.scale or "BP", unit=unit)
+    return made.called(options.t_name, options.t_unit)
 
 
 def _pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
@@ -274,7 +288,12 @@ def _pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
 
 def _no_input(grid: Grid) -> TableError:
     found = f"no column holds the input (age, year); the columns are {grid.listed}"
-    return _limits_only(grid, "t") or grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
+    limits = _limits_only(grid, "t")
+    return (
+        limits.suggesting(t_errors="uniform")
+        if limits
+        else grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
+    )
 
 
 def _no_output(grid: Grid, depth: Header | None) -> TableError:
@@ -282,10 +301,14 @@ def _no_output(grid: Grid, depth: Header | None) -> TableError:
     dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
     without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
     rest = f"; not used so far: {listing(others)}" if others else ""
-    return _limits_only(grid, "y") or grid.header_problem(
+    error = _limits_only(grid, "y") or grid.header_problem(
         f"no column holds the output (RSL, value, d18O){rest}",
         f"{dates}name it with {option('y', 'COLUMN')}{without}",
     )
+    numeric = [h for h in others if all(map(_is_number, grid.column(h)[:_SAMPLE]))]
+    if depth is not None and (dates or not numeric):
+        return error.suggesting(command="agedepth")
+    return error.suggesting(y=numeric[0].text) if numeric else error
 
 
 def _limits_only(grid: Grid, role: str) -> TableError | None:

@@ -10,8 +10,9 @@ from ..dates import Date, Radiocarbon, SplitNormal, StudentT, Uniform
 from ..errors import RecordError
 from ..support.calendars import runs, spelled, without_calendar, words
 from ..support.curves import ZONES, curve_name
+from .checks.radiocarbon import other_curve
 from .columns import MADE, Reading
-from .headers import Header, is_radiocarbon
+from .headers import Header
 from .messages import listing, option, set_by
 from .numbers import Array, Mask, blanks, values
 from .sigma import Errors, standard_deviations
@@ -58,8 +59,6 @@ def _find_scale(reading: Reading) -> str | None:
     if t.scale == "BC" and set_scale is None:
         do = f"write years before CE as negative numbers and name the column year, or say {option('scale', 'BP or CE')}"
         raise reading.header_problem("years BC or BCE count back from the year 1", do, t)
-    if is_radiocarbon(t.text):
-        reading.warn(f"{t} seems to hold radiocarbon ages, which are not calendar ages: calibrate them first.")
     scale, why = _decide(reading, others)
     if set_scale and t.scale and set_scale != t.scale:
         reading.warn(f"the header {t} says {t.scale}, but --scale says {set_scale}; {set_scale} is used.")
@@ -82,6 +81,8 @@ def _decide(reading: Reading, others: set[str]) -> tuple[str | None, str]:
         return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
     if t.scale is not None and reading.program:
         return t.scale, f"as always in {reading.program}'s tables"
+    if t.scale is not None and t.text.strip().lower() in ("age", "ages"):  # known, but not from its name
+        return t.scale, "as radiocarbon ages beside it"
     if t.scale is not None:
         return t.scale, f"the header {t} says so"
     if others:
@@ -130,7 +131,9 @@ def read_inputs(reading: Reading) -> Inputs:
         for i, date in _calibrated(reading, by_radiocarbon).items():
             dates[i] = date
     elif options.curve is not None:
-        reading.warn(f"{option('curve', options.curve)} plays no part: no row is dated by its radiocarbon age.")
+        found = f"{option('curve', options.curve)} calibrates radiocarbon ages, but all rows have calendar ages"
+        do = f"leave it out, or name the column to calibrate with {option('t', 'COLUMN')}"
+        raise reading.header_problem(found, do)
     for i, kind in enumerate(dates):
         if kind is not None:
             t[i], t_sd[i] = kind.mean, kind.sd
@@ -180,7 +183,11 @@ def _note_impossible(reading: Reading, t: Array) -> None:
     if not wrong.all():
         do = f"check whether BP and CE are mixed in the column, or {do}"
     for i in np.flatnonzero(wrong)[: 1 if wrong.all() else None]:
-        reading.fault(f"{t[i]:g} {scale} lies in the future", do, i, header)
+        found = f"{t[i]:g} {scale} lies in the future"
+        if wrong.all():
+            reading.ask(found, do, i, header, scale="BP" if scale == "CE" else "CE")
+        else:
+            reading.fault(found, do, i, header)
 
 
 def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Date | None]:
@@ -242,6 +249,9 @@ def _calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
 def _check_time(reading: Reading, age: Header) -> None:
     """Calendar ages beside which dates are calibrated must be in years BP or CE."""
     t = reading.columns.t
+    if _THOUSANDS_OR_MILLIONS.search(age.unit):
+        found = f"radiocarbon ages are calibrated in years, but these are in {age.unit}"
+        raise reading.header_problem(found, "give radiocarbon ages and their errors in years", age)
     if reading.scale is None:
         found = f"{age} is to be calibrated, but nothing says whether {t} is BP or CE"
         raise reading.header_problem(found, f"say {option('scale', 'BP or CE')}")
@@ -290,6 +300,8 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
         names = sorted({str(found[i]) for i in named if found[i] is not None})
         reading.fact("calibration", ", ".join(names), f"the column {header}")
     if len(named) < len(rows):
+        if not chosen:
+            _doubt_curve(reading, sorted(set(rows) - set(named)))
         why = set_by("curve") if chosen else f"assumed; change it with {option('curve', 'NAME')}"
         reading.fact("calibration", chosen or _CURVE, why + (", where none is named" if named else ""))
     elif chosen is not None:
@@ -299,6 +311,21 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
                 what = f"the table says {found[i]}, but {option('curve', chosen)} says another curve"
                 reading.fault(what, "leave the option out, or correct the table", i, header)
     return found
+
+
+def _doubt_curve(reading: Reading, rows: list[int]) -> None:
+    """Ask for the curve of rows that name none if something speaks against the usual one; else warn."""
+    other = other_curve(reading, rows)
+    if other is None:
+        reading.warn(
+            f"no curve is named for the radiocarbon ages; {_CURVE} is for land plants of the northern hemisphere. Set "
+            f"another with {option('curve', 'NAME')}."
+        )
+        return
+    name, why = other
+    found = f"no curve is named for the radiocarbon ages, and {_CURVE} may be wrong: {why}"
+    do = f"say {option('curve', name)}, or {option('curve', _CURVE)}"
+    reading.ask(found, do.replace(" (curve= in Python)", "", 1), None, reading.columns.radiocarbon[0], curve=name)
 
 
 def _offsets(reading: Reading, headers: list[Header]) -> Array:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from ..support.calendars import spelled
 from .messages import quote
@@ -39,18 +39,40 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sampleid", "samplename", "samplecode", "sample", "uniquesampleid", "labid", "labcode", "labnumber", "labno"),
         ("id", "name", "code"),
     ),
-    "reject": (("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discarded", "outlier"),),
+    # Marked rows are left out; marked rows are used; the cells say which.
+    "reject": (
+        ("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discard", "discarded", "outlier", "outliers"),
+        ("include", "included", "use", "used", "accept", "accepted", "keep", "kept", "valid"),
+        ("status", "quality", "dataquality", "qualityflag", "flag", "flags", "qc", "qcflag", "agestatus"),
+    ),
+    "age type": (
+        ("agetype", "datetype", "typeofage", "typeofdate"),
+        ("datingmethod", "datingtechnique", "datemethod", "agemethod"),
+    ),
     "tie": (("tie", "tied"), ("layer", "layerid", "layername")),
     "hiatus": (("hiatus", "hiatusbelow"),),
-    "curve": (("curve", "calibrationcurve", "calcurve"),),
+    "curve": (("curve", "curves", "calibrationcurve", "calcurve", "calcurves"),),
     "delta r": (("deltar", "dr", "localreservoiroffset", "reservoiroffset"),),
     "limiting": (("limiting", "limitingtype", "limitingpoint", "limitingdate"), ("type", "indicatortype", "pointtype")),
 }
 
-_DEVIATIONS = r"standarddeviations?|standarderrors?|sigmas?|sig|stdevs?|stds?|sds?|ses?|s"
+_DEVIATIONS = r"standarddeviations?|standarderrors?|sigmas?|sig|stdevs?|stddevs?|stds?|sds?|ses?|s"
+#: How many standard deviations a level of confidence is, by its digits. Limits of 95 % usually mean two.
+_LEVELS = {
+    **dict.fromkeys(("68", "682", "683", "6827"), 1),
+    **dict.fromkeys(("95", "954", "9545"), 2),
+    **dict.fromkeys(("997", "9973"), 3),
+    **{"50": 0.6745, "90": 1.6449, "99": 2.5758},
+}
+_FACTORS = {"one": 1, "two": 2, "three": 3, "196": 1.96, "1645": 1.6449}
 _SIGMA = (
-    rf"(?:[12]|one|two)(?:{_DEVIATIONS})|sigma[12]"
-    r"|(?:95|954|9545|68|682|683|6827)(?:%|pct|percent)|[12](?=er|unc)"
+    rf"(?:[123]|one|two|three|196|1645)x?(?:{_DEVIATIONS})|sigma[123]|k[123]"
+    rf"|(?:{'|'.join(_LEVELS)})(?:%|pct|percent)|[12](?=er|unc)"
+)
+#: Words for an error of which nobody knows how many standard deviations it is.
+_UNCLEAR = (
+    r"variance|halfwidth|width|fwhm|hwhm|iqr|interquartilerange|quartile|percentile|quantile|coverage|factor"
+    r"|probable|relative|\d{1,3}(?:%|pct|percent)"
 )
 _ERROR = (
     r"uncertainties|uncertainty|uncert|unc|errors|error|err|er|standarddeviation|standarderror"
@@ -61,8 +83,11 @@ _LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|top"
 _SCALE = r"(?:cal)?(?:kyrs?|ka|yrs?|years?|a)?(?:bp|b2k|beforepresent)|bcece|bcead|bcad|bce|bc|ce|ad"
 _UNIT = r"kyrs?|ka|yrs?|years?|mm|cm"
 _CENTRE = r"median|mean|calibrated|calendar|cal"
-_FILL = r"midpoint|mid|average|avg|best|estimate|range|interval|limit|bound|ci|hpd|corrected|total|modelled|modeled"
-_MODIFIER = "|".join((_SIGMA, _ERROR, _UP, _LOW, _SCALE, _UNIT, _CENTRE, _FILL))
+_FILL = (
+    r"midpoint|mid|average|avg|best|estimate|range|interval|limit|bound|ci|hpd|corrected|total|modelled|modeled"
+    r"|confidence|conf|credible|level"
+)
+_MODIFIER = "|".join((_SIGMA, _UNCLEAR, _ERROR, _UP, _LOW, _SCALE, _UNIT, _CENTRE, _FILL))
 _MODIFIERS = re.compile(rf"(?:{_MODIFIER})+")
 _ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words in enumerate(ranks) for word in words}
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
@@ -71,11 +96,22 @@ _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re
 _LONGEST = 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
 _RADIOCARBON = re.compile(
-    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional"
+    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional|libby"
     r"|(?:un|not?n?[\s-]*)cal(?:ibrated)?(?![a-z])",
     re.IGNORECASE,
 )
 _CALIBRATED = re.compile(r"(?<![a-z])cal(?:ibrated|endar|bp|yr|ka|a)?(?![a-z])", re.IGNORECASE)
+#: Accelerator mass spectrometry, which dates by radiocarbon, but also by other isotopes.
+_SPECTROMETRY = re.compile(r"(?<![a-z])ams(?![a-z])", re.IGNORECASE)
+#: Numbers that are no number of sigmas: years, powers of units, isotopes and names of curves.
+_OTHER_NUMBERS = re.compile(
+    r"(?<!\d)\d{4}(?!\d)|(?<![a-z])(?:[kcm]?m|[kmµu]?g|yr|ka|a|s|l|ml)\s?\^?[-−]?[1-4](?!\d)|10\s?\^"
+    r"|(?:14|13|18|17|2|15|210|137|241)\s?[a-z]{1,2}(?![a-z])|(?:int|sh|marine|bomb)(?:cal)?\s?\d\d|[a-z]\d*(?=[-+])"
+    r"|(?<![a-z])tex\s?86|uk\W?37",
+    re.IGNORECASE,
+)
+#: What remains in brackets, and may say how many sigmas: a number, a per cent sign, or a letter that is lost.
+_NUMBERED = re.compile(r"\d|%|\?|\ufffd")
 #: A number of sigmas as a word of its own, in a header that the user names as an error.
 _ANY_SIGMA = re.compile(
     r"(?<![a-z0-9.])(?P<two>2|two|95(?:\.\d+)?|)(?P<one>1|one|68(?:\.\d+)?|)[\s_-]*"
@@ -92,6 +128,7 @@ class Header:
     rank: 0 for the best names of a role. error: whether it holds an error or a limit instead of the value itself.
     scale: "BP", "CE", or "BC" for years that count back from the year 1.
     side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is no limit.
+    sigma: how many standard deviations an error is, None if unknown. unclear: what may say so, but is not understood.
     label: the name for axes; "" for the header without its unit.
     """
 
@@ -103,7 +140,8 @@ class Header:
     error: bool = False
     side: str | None = None
     says_error: bool = False
-    sigma: int | None = None
+    sigma: float | None = None
+    unclear: str = ""
     scale: str | None = None
     unit: str = ""
     modelled: bool = False
@@ -129,13 +167,15 @@ class Header:
         return " ".join(body.split()) or self.text.strip()
 
 
+@lru_cache(maxsize=4096)
 def squash(text: str) -> str:
     """A header without case, brackets, spaces and punctuation; Greek letters and signs in words."""
     body = unicodedata.normalize("NFKC", _BRACKETS.sub(" ", text).replace("²", " squared ")).lower()
-    body = re.sub("[−–—]", "-", body).replace("σ", "sigma").replace("δ", "d")
+    # "ïƒ" is a sigma in UTF-8 that was read as Latin-1.
+    body = re.sub("[−–—]", "-", body).replace("σ", "sigma").replace("ïƒ", "sigma").replace("δ", "d")
     body = re.sub(r"\+\s*/?\s*-|±", " pm ", body).replace("+", " plus ")
     # A hyphen is a sign before a number of sigmas and at either end, otherwise it only joins words.
-    body = re.sub(r"(?<![a-z])-(?=\s*(?:[12]\s*s|95|68))|^\s*-|-\s*$", " minus ", body)
+    body = re.sub(r"(?<![a-z])-(?=\s*(?:[123]\s*s|95|68))|^\s*-|-\s*$", " minus ", body)
     return re.sub(r"[^a-z0-9%]+", "", body)
 
 
@@ -146,8 +186,10 @@ def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Head
     """
     named = named or {}
     header = _parse(index, text, text, named)
-    if not _RADIOCARBON.search(text) or header.word in named:
+    if header.word in named:
         return header
+    if not _RADIOCARBON.search(text):
+        return _parse(index, text, _SPECTROMETRY.sub(" ", text), named) if _SPECTROMETRY.search(text) else header
     # Without the words for radiocarbon the header says whether it is about an age or its error.
     plain = _parse(index, text, _RADIOCARBON.sub(" ", text), named)
     if plain.role not in ("t", "error"):
@@ -189,7 +231,7 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
         modifiers = squashed, ""
     else:
         return header
-    return _with_modifiers(header, modifiers, [squash(inside) for inside in _bracketed(part)])
+    return _with_modifiers(header, modifiers, _bracketed(part))
 
 
 def _bracketed(text: str) -> list[str]:
@@ -204,21 +246,22 @@ def _pattern(named: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?P<head>(?:{_MODIFIER})*?)(?P<word>{words})(?P<tail>(?:{_MODIFIER})*)")
 
 
-def _with_modifiers(header: Header, modifiers: tuple[str, str], brackets: list[str]) -> Header:
+def _with_modifiers(header: Header, modifiers: tuple[str, str], inside: list[str]) -> Header:
+    brackets = [squash(part) for part in inside]
     text = " ".join((*modifiers, *filter(_MODIFIERS.fullmatch, brackets)))
     tokens = re.findall(_MODIFIER, text)
 
     def have(pattern: str) -> bool:
         return any(re.fullmatch(pattern, token) for token in tokens)
 
-    sigmas = {
-        2 if token[0] in "29" or token.startswith("two") or token == "sigma2" else 1
-        for token in tokens
-        if re.fullmatch(_SIGMA, token) or token in ("1", "2")
-    }
+    sigmas = {_sigma(token) for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
+    strange = [
+        part for part in inside if not _MODIFIERS.fullmatch(squash(part)) and _NUMBERED.search(_numberless(part))
+    ]
+    unclear = [token for token in tokens if re.fullmatch(_UNCLEAR, token) and not re.fullmatch(_SIGMA, token)]
     side = "up" if have(_UP) else "low" if have(_LOW) else None
     signed = "plus" in tokens or "minus" in tokens
-    error = bool(sigmas) or side is not None or have(_ERROR)
+    error = bool(sigmas) or side is not None or have(_ERROR) or bool(unclear)
     if not header.word and not error:
         return replace(header, role=None)
     centred = have(_CENTRE) and not error and header.role == "t"
@@ -230,10 +273,26 @@ def _with_modifiers(header: Header, modifiers: tuple[str, str], brackets: list[s
         error=error,
         side=side,
         says_error=signed or have(_ERROR),
-        sigma=sigmas.pop() if len(sigmas) == 1 else None,
+        sigma=next(iter(sigmas)) if len(sigmas) == 1 and not unclear else None,
+        unclear=", ".join([*unclear, *strange, *(map(str, sorted(sigmas)) if len(sigmas) > 1 else ())]),
         scale=scale,
         modelled="modelled" in tokens or "modeled" in tokens,
     )
+
+
+def _sigma(token: str) -> float:
+    """How many standard deviations a modifier says."""
+    digits = re.match(r"\d+", token.removeprefix("sigma").removeprefix("k"))
+    if digits is None:
+        return _FACTORS[next(word for word in _FACTORS if token.startswith(word))]
+    if re.search("%|pct|percent", token):
+        return _LEVELS[digits[0]]
+    return _FACTORS.get(digits[0]) or int(digits[0])
+
+
+def _numberless(part: str) -> str:
+    """What stands in brackets, without the numbers that cannot be about sigmas."""
+    return _OTHER_NUMBERS.sub(" ", part)
 
 
 def _scale(text: str) -> str | None:
@@ -252,11 +311,11 @@ def _unit(text: str) -> str:
     """The unit in brackets, or as the last word; "" for none."""
     for inside in _bracketed(text):
         rest = re.sub(r"[±+]?\s*[12]\s*(?:σ|sigma|sd|s)\b|95\s*%|68\s*%|[±+]|^\s*-\s*$", "", inside).strip()
-        if rest and not re.fullmatch(rf"(?:{_SIGMA}|{_ERROR}|{_UP}|{_LOW})+", squash(rest)):
+        if rest and not re.fullmatch(rf"(?:{_SIGMA}|{_UNCLEAR}|{_ERROR}|{_UP}|{_LOW}|{_FILL})+", squash(rest)):
             return rest
     words = re.split(r"[\s_]+", _BRACKETS.sub(" ", text).strip())
     tail: list[str] = []
-    known = r"m|cm|mm|a|c|ka|kyrs?|yrs?|years?|cal|bp|ce|ad|bce|b2k|°c|degc|‰|permil|psu"
+    known = r"m|dm|cm|mm|ft|a|c|ka|kyrs?|yrs?|years?|cal|bp|ce|ad|bce|b2k|°c|degc|‰|permil|psu"
     while len(words) > 1 and re.fullmatch(known, words[-1], flags=re.IGNORECASE):
         tail.insert(0, words.pop())
     return " ".join(word.upper() if word.lower() in ("bp", "ce", "ad", "bce") else word for word in tail)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks.flags import flagged
 from .columns import Reading
 from .messages import listing, option, set_by
 from .numbers import Array, Mask
 from .order import Arrangement, Key, Labels
-from .rows import flagged
 
 
 def read_ties(reading: Reading, labels: Labels | None, key: Key | None) -> Labels:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import LaminaError
 
@@ -22,7 +22,23 @@ _FAULTS = 10
 
 
 class TableError(LaminaError):
-    """A table cannot be read as a record. The message names file, line and column, and says what to do."""
+    """A table cannot be read as a record. The message names file, line and column, and says what to do.
+
+    answers: the most likely values of the options that would decide what is not clear; {} if no option does.
+    bad_lines: the lines of rows that cannot be used, which ``skip_bad_rows`` leaves out.
+    """
+
+    answers: Mapping[str, Any] = {}
+    bad_lines: Sequence[int] = ()
+
+    def suggesting(self, **answers: Any) -> TableError:
+        """The same error with values of options that would decide."""
+        self.answers = {**self.answers, **answers}
+        return self
+
+
+class StandIn(str):
+    """The value of an option that only the user knows: `check` goes on with it, and shows NUMBER instead."""
 
 
 class Line(int):
@@ -124,23 +140,37 @@ class Notes:
     facts: list[Fact] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     faults: dict[tuple[str | None, str, str], list[int]] = field(default_factory=dict)
+    answers: dict[str, Any] = field(default_factory=dict)
+    unclear: set[tuple[str | None, str, str]] = field(default_factory=set)
 
     def fault(self, found: str, do: str, lines: Iterable[int], column: str | None = None) -> None:
         """Note what was found in these lines, and what to do. What is alike becomes one fault."""
         self.faults.setdefault((column, found, do), []).extend(lines)
+
+    def ask(self, found: str, do: str, lines: Iterable[int], column: str | None, **answers: Any) -> None:
+        """Note what is not clear; `do` names the options that decide it, `answers` has their most likely values."""
+        self.fault(found, do, lines, column)
+        self.unclear.add((column, found, do))
+        self.answers.update(answers)
 
     def refuse(self, path: Path) -> None:
         """Raise TableError if there are faults: the first ten, by line, and how many more there are."""
         faults = sorted(self.faults.items(), key=lambda fault: min(fault[1]))
         if not faults:
             return
+        bad = {line for key, lines in faults if key not in self.unclear for line in lines}
         if len(faults) == 1:
             (column, found, do), lines = faults[0]
-            raise problem(path, found, do, lines, column)
-        worded = [f"  {_place(lines, column)}: {found}; {do}" for (column, found, do), lines in faults[:_FAULTS]]
-        if len(faults) > _FAULTS:
-            worded.append(f"  and {len(faults) - _FAULTS} more")
-        raise TableError("\n".join([f"{path.name or path}: {len(faults)} things to correct:", *worded]) + ".")
+            error = problem(path, found, do, lines, column)
+        else:
+            worded = [f"  {_place(lines, column)}: {found}; {do}" for (column, found, do), lines in faults[:_FAULTS]]
+            if len(faults) > _FAULTS:
+                worded.append(f"  and {len(faults) - _FAULTS} more")
+            or_skip = f" ({flag('skip_bad_rows')} leaves bad rows out)" if bad else ""
+            head = f"{path.name or path}: {len(faults)} things to correct{or_skip}:"
+            error = TableError("\n".join([head, *worded]) + ".")
+        error.bad_lines = sorted(bad)
+        raise error.suggesting(**self.answers, **({"skip_bad_rows": True} if bad else {}))
 
 
 def name_lines(lines: Sequence[int]) -> str:

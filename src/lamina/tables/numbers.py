@@ -1,4 +1,4 @@
-"""Cells to numbers: decimal points and commas, empty cells, text where a number should be, and units of errors."""
+"""Cells to numbers: decimal points and commas, thousands, empty cells, and text where a number should be."""
 
 import math
 import re
@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..support.calendars import without_calendar, words
 from .columns import Reading
 from .headers import Header
 from .messages import option, quote
@@ -18,11 +17,12 @@ Mask = NDArray[np.bool_]
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+#: Numbers with a point and three decimals, and whole numbers as large as thousands usually are.
+_POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
+_WHOLE = re.compile(r"[-+]?\d{3,}")
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
 #: What a row is without that has an empty cell.
 _LACKING = {"input": "date", "output": "value"}
-#: Numbers that stand for a missing value in many databases.
-_CODE = re.compile(r"-9{3,}(?:[.,](?:0+|9+))?")
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
@@ -31,13 +31,12 @@ _DATE = re.compile(
     r"(?:[T\s]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-_LENGTHS = {"m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0}
-_TIMES = {"a": 1.0, "y": 1.0, "yr": 1.0, "year": 1.0, "ka": 1e3, "kyr": 1e3, "ky": 1e3, "ma": 1e6, "myr": 1e6}
-_PARTS = ("%", "percent")
 
 
 def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     """Whether numbers in these columns are written with a decimal comma. Raises TableError if that is unclear."""
+    headers = list(headers)
+    _refuse_pointed_thousands(reading, headers)
     cells = [(cell, i, header) for header in headers for i, cell in enumerate(reading.column(header))]
     commas = [one for one in cells if "," in one[0] and _COMMA.fullmatch(_plain(one[0]))]
     if not commas:
@@ -52,13 +51,28 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     return True
 
 
+def _refuse_pointed_thousands(reading: Reading, headers: Iterable[Header]) -> None:
+    """Raise TableError if a column may have points for thousands, as 980 above 1.234 shows."""
+    for header in headers:
+        cells = [cell for cell in reading.column(header) if not is_blank(cell)]
+        pointed = [cell for cell in cells if "." in cell]
+        if not pointed or len(pointed) == len(cells) or not all(map(_POINTED.fullmatch, pointed)):
+            continue
+        whole = [cell for cell in cells if _WHOLE.fullmatch(cell)]
+        if len(whole) + len(pointed) == len(cells):
+            row = next(i for i, cell in enumerate(reading.column(header)) if cell == pointed[0])
+            found = f"found {quote(pointed[0])} beside {quote(whole[0])}, which may be thousands or decimals"
+            do = "write thousands without a separator, or give all numbers of the column as many decimals"
+            raise reading.problem(found, do, row, header)
+
+
 def values(reading: Reading, header: Header, what: str, blank: bool | Mask = False, faults: bool = True) -> Array:
     """The numbers in a column, shape (rows,); NaN for an empty cell where `blank`, one or one a row, allows it.
 
     A cell that is no number is NaN too, and added to the `faults`, which call the content `what`.
     """
     cells = reading.column(header)
-    column = np.array([_number(cell, reading.comma) for cell in cells])
+    column = np.array([number_in(cell, reading.comma) for cell in cells])
     may_be_blank = np.broadcast_to(blank, column.shape)
     wrong = [i for i in np.flatnonzero(np.isnan(column)).tolist() if not (may_be_blank[i] and is_blank(cells[i]))]
     if wrong and faults:
@@ -73,39 +87,16 @@ def blanks(reading: Reading, header: Header) -> Mask:
     return np.array([is_blank(cell) for cell in reading.column(header)])
 
 
-def note_codes(reading: Reading, header: Header) -> None:
-    """Warn of numbers that look like a code for a missing value, such as -999, which are read as numbers."""
-    cells = reading.column(header)
-    rows = [i for i, cell in enumerate(cells) if "999" in cell and _CODE.fullmatch(_plain(cell))]
-    if rows:
-        reading.warn(
-            f"{quote(cells[rows[0]])} in {header} looks like a code for a missing value ({reading.name_lines(rows)}), "
-            "and is read as a number. If it is a code, leave the row out or mark it in a column named reject."
-        )
-
-
 def is_blank(cell: str) -> bool:
     """Whether a cell is empty, or says that there is nothing in it."""
     return not cell.strip() or _plain(cell).lower() in _MISSING
-
-
-def factor(reading: Reading, role: str, of: Header, error: Header) -> float:
-    """What the numbers of an error column are multiplied by to be in the unit of the column `of`: 1 if not known.
-
-    Raises TableError for an error in percent of something that is not.
-    """
-    if error.unit.lower() in _PARTS and of.unit.lower() not in _PARTS:
-        found = f"the error is in percent, which {of} is not"
-        raise reading.header_problem(found, f"give it in {of.unit or f'the unit of {of}'}", error)
-    unit, unit_of = (_in_family(role, header.unit) for header in (error, of))
-    return 1.0 if unit is None or unit_of is None else unit / unit_of
 
 
 def _plain(cell: str) -> str:
     return cell.strip().replace("−", "-").replace("–", "-")
 
 
-def _number(cell: str, comma: bool) -> float:
+def number_in(cell: str, comma: bool) -> float:
     """The number in a cell; NaN for anything else."""
     plain = _plain(cell)
     if comma:
@@ -127,6 +118,8 @@ def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
     elif scales:
         found = f"found the text {quote(cell)}"
         do = f"write plain numbers and name the scale in the header or with {option('scale', 'BP')}"
+    elif re.fullmatch(r"[-+]?\d{1,3}(?:[., ’']\d{3})+(?:[.,]\d+)?", _plain(cell)):
+        found, do = f"found {quote(cell)}", "write thousands without a separator, and decimals with a point"
     elif "±" in cell or "+/-" in cell:
         found, do = f"found a value with its error, {quote(cell)}", "put the error into a column of its own"
     elif cell.strip()[0] in "<>~":
@@ -136,19 +129,3 @@ def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
     else:
         found, do = f"found the text {quote(cell)} where the {what} should be a number", "correct the cell"
     return found, do
-
-
-def _in_family(role: str, unit: str) -> float | None:
-    """A unit in metres (of the output) or years (of the input); None for any other."""
-    if role == "y":
-        first = words(unit)[:1]
-        return _LENGTHS.get(_singular(first[0])) if first else None
-    rest = without_calendar(unit)
-    if not rest:
-        return 1.0 if words(unit) else None  # a calendar alone, such as BP, counts years
-    return _TIMES.get(_singular(rest[0]))
-
-
-def _singular(word: str) -> str:
-    """A unit in lower case and in the singular."""
-    return word.lower().removesuffix("s") if len(word) > 1 else word.lower()

@@ -12,6 +12,9 @@ from ..errors import RecordError
 from ..support.curves import curve_name
 from .messages import TableError, flag
 
+#: More sigmas than any table has.
+_MOST_SIGMAS = 10
+
 
 def _option(text: str, *choices: Any, default: Any = None, metavar: str | None = None, also: str | None = None) -> Any:
     """A field with the help text of its option, its choices, the word for its value, and a second name."""
@@ -25,20 +28,26 @@ class Options:
 
     t, y: names of the input and output columns.
     t_sd, y_sd: names of their error columns, or one number (as text) for all rows.
-    t_sigma, y_sigma: whether the errors are 1 or 2 standard deviations.
+    t_sigma, y_sigma: how many standard deviations the errors are: 1, 2, or another number such as 1.645.
+    t_sides, y_sides: whether upper and lower columns hold "errors" or "limits".
     t_name, y_name, t_unit, y_unit: names and units of input and output, in place of those in the headers. The unit is
         that of the numbers in the column; errors in another unit are converted to it.
-    scale: "BP" (years before present, larger is older) or "CE" (calendar years, larger is younger).
+    age_type: whether ages are "radiocarbon" ages, to be calibrated, or "calendar" ages; a column age_type says it for
+        each row.
+    scale: "BP" (years before present, larger is older) or "CE" (calendar years, larger is younger; also "AD").
     depth: the column with the depth of each row; deeper is older.
     dates: another file with the dates of the core, joined by depth. dates_sheet: its sheet.
     order: the column that defines the order, "rows" for the order of the rows, or "none".
     order_direction: whether t is "increasing" or "decreasing" along the order.
     sequence: the column that names the core or site of each row, or "none" for one sequence.
+    pool: whether rows of several places may share one curve.
+    fill_down: whether an empty cell for the core or site repeats the one above, as in merged cells.
     site: read only the rows of this site or core.
     sheet: the sheet of an Excel file.
     t_errors: "split" (unequal upper and lower errors of the input), "uniform" (its limits as a uniform range),
         "student" (Student-t dates as in Bacon) or "normal" (normal dates, also for radiocarbon).
-    curve: calibration curve of radiocarbon ages whose row names none; "IntCal20" by default.
+    curve: calibration curve of radiocarbon ages whose row names none; "IntCal20" by default. It also says that the
+        ages are radiocarbon ages.
     gaps_by: whether the gap prior describes the time per unit of "depth" (or height), or treats all "rows" alike.
     equal_depth: whether rows of a core at the same depth are one layer with one true input ("tie"), or rows of unknown
         order ("block").
@@ -46,6 +55,9 @@ class Options:
     least_gap: the minimum gap between neighbours, in the unit of the input.
     limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop").
     incomplete: whether rows with an empty input or output are kept, as layers without a date or a value.
+    missing: numbers that stand for an empty cell, such as -999; "none" if all numbers are measured.
+    flags: whether columns such as reject, include, status and quality leave rows out ("use") or not ("ignore").
+    skip_bad_rows: whether rows with cells that cannot be used are left out, and listed.
 
     Raises TableError for a value that an option cannot have.
     """
@@ -54,15 +66,20 @@ class Options:
     t_sd: str | None = _option("Column with its error, or one number for all rows.")
     y: str | None = _option("Column with the output.")
     y_sd: str | None = _option("Column with its error, or one number for all rows.")
-    t_sigma: int | None = _option("Whether input errors are 1 or 2 sigma.", 1, 2)
-    y_sigma: int | None = _option("Whether output errors are 1 or 2 sigma.", 1, 2)
-    scale: str | None = _option("Time scale: ages BP or years CE.", "BP", "CE")
+    t_sigma: float | None = _option("How many sigma input errors are, such as 1 or 2.", metavar="NUMBER")
+    y_sigma: float | None = _option("How many sigma output errors are, such as 1 or 2.", metavar="NUMBER")
+    t_sides: str | None = _option("Whether upper and lower input columns are errors or limits.", "errors", "limits")
+    y_sides: str | None = _option("Whether upper and lower output columns are errors or limits.", "errors", "limits")
+    age_type: str | None = _option("Whether ages are radiocarbon or calendar ages.", "radiocarbon", "calendar")
+    scale: str | None = _option("Time scale: ages BP or years CE (AD is CE).", "BP", "CE", "AD")
     depth: str | None = _option("Column with the depth; deeper is older.")
     dates: str | None = _option("File with the dates of the core, joined by depth.", metavar="FILE")
     dates_sheet: str | None = _option("Sheet of the file with the dates.", metavar="NAME")
     order: str | None = _option('Column that defines the order, "rows" for the order of the lines, or "none".')
     order_direction: str | None = _option("Direction of the inputs along the order.", "increasing", "decreasing")
     sequence: str | None = _option('Column with the core of each row, or "none".')
+    pool: bool = _option("Fit rows of several places as one curve.", default=False)
+    fill_down: bool = _option("An empty core or site repeats the one above, as in merged cells.", default=False)
     site: str | None = _option("Read only this site or core.")
     sheet: str | None = _option("Sheet of an Excel file.")
     t_errors: str | None = _option(
@@ -80,6 +97,11 @@ class Options:
     incomplete: bool = _option(
         "Keep rows without an input or output, as layers without a date or value.", default=False
     )
+    missing: tuple[str, ...] | None = _option(
+        'Number that stands for an empty cell, or "none"; can be repeated.', metavar="NUMBER"
+    )
+    flags: str | None = _option("Leave out rows that a column such as reject marks (default).", "use", "ignore")
+    skip_bad_rows: bool = _option("Leave out rows with cells that cannot be used, and list them.", default=False)
     t_name: str | None = _option("Name of the input, for figures and report.")
     t_unit: str | None = _option("Unit of the input, such as cal BP.")
     y_name: str | None = _option("Name of the output, for figures and report.")
@@ -101,10 +123,15 @@ class Options:
             object.__setattr__(self, "least_gap", _number("least_gap", self.least_gap))
             if self.least_gap <= 0.0:
                 raise _wrong("least_gap", self.least_gap, "a time above 0")
+        for name in "t_sigma", "y_sigma":
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _sigma(name, getattr(self, name)))
         if self.hiatus is not None:
-            many = isinstance(self.hiatus, Iterable) and not isinstance(self.hiatus, str)
-            depths = tuple(_number("hiatus", one) for one in (self.hiatus if many else [self.hiatus]))
+            depths = tuple(_number("hiatus", one) for one in _several(self.hiatus))
             object.__setattr__(self, "hiatus", depths or None)
+        if self.missing is not None:
+            codes = tuple(_code(one) for one in _several(self.missing))
+            object.__setattr__(self, "missing", codes or None)
 
     @classmethod
     def of(cls, **values: Any) -> "Options":
@@ -133,6 +160,7 @@ class Options:
     def _chosen(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
         if name == "scale" and isinstance(value, str):
             value = value.strip().upper()
+            value = "CE" if value == "AD" else value
         if isinstance(value, bool) or value not in choices:
             raise _wrong(name, value, " or ".join(map(str, choices)))
         return value
@@ -147,6 +175,25 @@ def _number(name: str, value: Any) -> float:
     if not math.isfinite(number):
         raise _wrong(name, value, "a number")
     return number
+
+
+def _several(value: Any) -> Iterable[Any]:
+    """The values of an option that can be repeated."""
+    return value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def _sigma(name: str, value: Any) -> float:
+    """A number of sigmas, an int if it is whole."""
+    number = _number(name, value)
+    if not 0.0 < number <= _MOST_SIGMAS:
+        raise _wrong(name, value, f"a number above 0 and up to {_MOST_SIGMAS}, such as 1 or 2")
+    return int(number) if number.is_integer() else number
+
+
+def _code(value: Any) -> str:
+    """A number for a missing value, as text; "none" for none."""
+    text = str(value).strip()
+    return "none" if text.lower() == "none" else f"{_number('missing', text):.15g}"
 
 
 def _wrong(name: str, value: Any, wanted: str) -> TableError:

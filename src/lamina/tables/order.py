@@ -1,25 +1,20 @@
-"""What defines the order of the rows (depth, height, a column or the rows, never the dates), and dates against it."""
+"""What defines the order of the rows: depth, height, a column or the rows, never the dates."""
 
 import math
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from ..record import Order, Record
+from ..record import Order
 from .columns import Reading
 from .headers import Header
-from .messages import name_lines, option, quote, set_by
+from .messages import option, quote, set_by
 from .numbers import Array, values
 
 #: Rank correlation of dates with the order that shows which way time runs, and the rows it takes to turn a core round.
 _CLEAR = 0.5
 _FEWEST_TO_TURN = 4
-#: Neighbours, and the chance of finding none of them reversed, from which dates look modelled or sorted.
-_FEWEST_NEIGHBOURS = 5
-_UNLIKELY = 0.01
 
 Labels = list[str | None]
 Groups = dict[str, list[int]]
@@ -73,7 +68,7 @@ def find_key(reading: Reading) -> Key | None:
         "nothing says which row is older: no column for depth, height or position",
         f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
         "none to fit without order; sorting by the dates is no order",
-    )
+    ).suggesting(order="none")
 
 
 def _column(reading: Reading, header: Header, why: str) -> Key:
@@ -144,7 +139,7 @@ def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, 
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
             count = "two" if len(rows) == 2 else len(rows)
             place = quote(reading.cells[rows[-1]][header.index])
-            reading.fault(
+            reading.ask(
                 f"{count} rows{inside} have the same place in the order, {place}",
                 "say --equal-depth tie (equal_depth= in Python) if they are one layer with one true input, or "
                 "--equal-depth block if their order is not known; or average them, tell them apart by their exact "
@@ -152,6 +147,7 @@ def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, 
                 "the order",
                 rows,
                 header,
+                equal_depth="block",
             )
     reading.refuse()
 
@@ -179,7 +175,8 @@ def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
         if key.by == "rows":
             found = f"here the depths turn back, against {option('order', 'rows')}"
             do = "leave the option out to order by depth, or correct the depth"
-        raise reading.problem(found, do, known[int(turns[0]) + 1], depth)
+        error = reading.problem(found, do, known[int(turns[0]) + 1], depth)
+        raise error.suggesting(order=depth.text)
 
 
 def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
@@ -189,7 +186,7 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
     if chosen is None and len(longest) < 2:
         return "increasing"  # no two rows to put in order
     dated = _dated(longest, t)
-    trend = _rank_correlation(key.values[dated], t[dated])
+    trend = rank_correlation(key.values[dated], t[dated])
     if chosen is not None:
         increasing, why = chosen == "increasing", set_by("order_direction")
     elif key.older and scale is not None:
@@ -205,7 +202,7 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
             found = f"the dates do not show which way time runs along the order (rank correlation {trend:.2f})"
             do = f"say it with {option('order_direction', 'increasing or decreasing')}"
             do += f" or {option('scale', 'BP or CE')}" if key.older else ""
-            raise reading.problem(found, do, column=key.header)
+            raise reading.problem(found, do, column=key.header).suggesting(order_direction="increasing")
     order: Order = "increasing" if increasing else "decreasing"
     reading.fact("direction", f"t is {order} along the order", why)
     return order
@@ -222,11 +219,16 @@ def _runs_back(reading: Reading, key: Key, members: list[int], t: Array, order: 
     """
     if key.by != "rows" or reading.options.order_direction is not None or len(members) < _FEWEST_TO_TURN:
         return False
-    trend = _rank_correlation(key.values[members], t[members])
+    trend = rank_correlation(key.values[members], t[members])
     return trend <= -_CLEAR if order == "increasing" else trend >= _CLEAR
 
 
-def _rank_correlation(a: Array, b: Array) -> float:
+def is_clear(correlation: float) -> bool:
+    """Whether a rank correlation shows which way dates run."""
+    return correlation > _CLEAR
+
+
+def rank_correlation(a: Array, b: Array) -> float:
     """Spearman's rank correlation, with mean ranks for ties; 0 if one of the two does not vary."""
     if a.size < 2:
         return 0.0
@@ -261,55 +263,3 @@ def refuse_exact_reversals(reading: Reading, arranged: Arrangement, t: Array, t_
             reading.fault(found, do, [arranged.rows[before], arranged.rows[i]], reading.columns.t)
         last[name] = i
     reading.refuse()
-
-
-def note_reversals(reading: Reading, record: Record, lines: Sequence[int]) -> None:
-    """Note how many neighbours are reported against the order, and warn if the dates run the other way as a
-    whole, or none is reversed where many should be.
-
-    For neighbours with independent errors the chance of being reported in order is Φ(d / √(s₁² + s₂²)) at most, d
-    the reported distance. If the product over all is below 1 %, the dates are not independent measurements.
-    """
-    reversed_at: list[int] = []
-    backwards: list[str] = []
-    pairs, chance = 0, 0.0
-    for name, members in record.sequences:
-        rows = members[record.dated[members]]
-        apart = [pair for pair in pairwise(rows.tolist()) if not _together(record, *pair)]
-        first, last = np.array(apart, dtype=int).reshape(-1, 2).T
-        step, sd = record.sign * (record.t[last] - record.t[first]), np.hypot(record.t_sd[first], record.t_sd[last])
-        turned = [lines[i] for i in last[step < 0.0].tolist()]
-        usual = (step >= 0.0) & (sd > 0.0)
-        chance += sum(math.log(0.5 * math.erfc(-d)) for d in (step[usual] / (sd[usual] * math.sqrt(2.0))).tolist())
-        pairs, reversed_at = pairs + len(apart), reversed_at + turned
-        along = _rank_correlation(np.arange(len(rows), dtype=float), record.sign * record.t[rows])
-        if len(rows) > 2 and along < -_CLEAR:
-            inside = "" if record.sequence is None else f" of {quote(str(name))}"
-            backwards.append(f"{len(turned)} of {len(apart)} neighbours{inside}")
-    if not pairs:
-        return
-    where = f" ({name_lines(sorted(reversed_at))})" if reversed_at else ""
-    reading.fact("reversals", f"{len(reversed_at)} of {pairs} neighbours are reported against the order{where}")
-    if backwards:
-        reading.warn(
-            f"the dates run against the order ({', '.join(backwards)}), which may be stated the wrong way round: check "
-            f"whether it is depth or height, whether the dates are BP or CE ({option('scale', 'BP or CE')}), "
-            f"or turn it with {option('order_direction', 'WAY')}."
-        )
-    if not reversed_at and pairs >= _FEWEST_NEIGHBOURS and chance < math.log(_UNLIKELY):
-        _warn_of_modelled(reading, f"no date is reversed, which has a chance of {math.exp(chance):.1g}")
-    elif reading.columns.t.modelled:
-        _warn_of_modelled(reading, "the header says so")
-
-
-def _warn_of_modelled(reading: Reading, why: str) -> None:
-    reading.warn(
-        f"the dates look like the output of an age-depth model, or sorted ({why}); imposing the order again "
-        "would count it twice. Use the dates as measured, or fit without order (--order none)."
-    )
-
-
-def _together(record: Record, first: int, last: int) -> bool:
-    """Whether two rows of a sequence are one layer, or have no known order."""
-    tied = record.tie is not None and record.tie[first] is not None and record.tie[first] == record.tie[last]
-    return tied or (record.depth is not None and bool(record.depth[first] == record.depth[last]))

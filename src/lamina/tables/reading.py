@@ -11,6 +11,11 @@ import numpy as np
 from ..errors import LaminaError
 from ..record import Record
 from ..records.ties import merge_ties
+from .checks.age_types import with_age_types
+from .checks.codes import without_codes
+from .checks.merged import fill_down
+from .checks.pooling import ask_about_places
+from .checks.reversals import note_reversals
 from .columns import MADE, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
 from .file import Grid, read_grid
@@ -19,14 +24,14 @@ from .formats.bchron import from_bchron
 from .formats.clam import from_clam
 from .formats.f14c import from_f14c
 from .formats.undatable import from_undatable
-from .headers import Header, parse, squash
+from .headers import parse, squash
 from .joining.ages import add_ages
 from .joining.dates import join_dates
 from .layers import Between, read_ties
 from .messages import Fact, TableError, TableReading, in_lines, listing, name_lines, option, problem, set_by
-from .numbers import Array, blanks, decimal_comma, note_codes, values
+from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
-from .order import Arrangement, arrange, find_key, note_reversals, refuse_exact_reversals
+from .order import Arrangement, arrange, find_key, refuse_exact_reversals
 from .rows import label_rows, limits, rows_of_site, rows_to_use
 from .sigma import standard_deviations
 
@@ -137,25 +142,54 @@ def _dates_grid(options: Options) -> Grid:
 
 
 def _understand(grid: Grid) -> TableReading:
+    """What the rows of a grid say, without its bad rows if the user wants that."""
+    bad: dict[int, None] = {}
+    kept = grid
+    while True:
+        try:
+            found = _understand_all(kept)
+        except TableError as error:
+            if not (grid.options.skip_bad_rows and error.bad_lines):
+                raise
+            bad |= dict.fromkeys(error.bad_lines)
+            kept = grid.keep([i for i, line in enumerate(grid.lines) if line not in bad])
+            if len(kept.cells) < max(_FEWEST_ROWS, len(grid.cells) / 2):
+                do = "correct them, or the options that say what the columns are"
+                what = "more than half of the rows cannot be used, which --skip-bad-rows does not leave out"
+                raise problem(grid.path, what, do, error.bad_lines) from error
+        else:
+            break
+    if not bad:
+        return found
+    left_out = f"{len(bad)} bad rows are left out ({name_lines(sorted(bad))}), {set_by('skip_bad_rows')}."
+    return replace(found, warnings=(*found.warnings, left_out))
+
+
+def _understand_all(grid: Grid) -> TableReading:
     """What the rows of a grid say."""
     reading = begin(grid)
-    _note_columns(reading)
+    _note_file(reading)
+    reading = fill_down(reading)
     reading = reading.keep(rows_of_site(reading))
     reading = reading.keep(rows_to_use(reading))
     if len(reading.cells) < _FEWEST_ROWS:
         raise reading.problem("there is only one row to use", "give two rows or more", 0)
+    reading = with_age_types(reading)
+    _note_columns(reading)
+    ask_about_places(reading)
     reading = with_scale(reading)
     numeric = list(reading.columns.measured)
     if needs_radiocarbon(reading):
         numeric += [h for h in reading.columns.of_radiocarbon if h not in reading.columns.curve]
     reading = replace(reading, comma=decimal_comma(reading, numeric))
-    measured = _measure(reading, numeric)
+    reading = without_codes(reading, numeric)
+    measured = _measure(reading)
     record = _record(reading, measured)
     lines = tuple(reading.lines_of(measured.arranged.rows))
     exact = sorted(line for line, is_exact in zip(lines, record.exact, strict=True) if is_exact)
     where = f" ({name_lines(exact)})" if exact else ""
     reading.fact("exact rows", f"{len(exact)}{where}", "an input error of 0 means exact")
-    note_reversals(reading, record, lines)
+    note_reversals(reading, record, measured.arranged, lines)
     return TableReading(
         record=record,
         lines=lines,
@@ -177,8 +211,7 @@ def _with_reasons(reading: Reading) -> Iterator[Fact]:
         yield fact
 
 
-def _note_columns(reading: Reading) -> None:
-    columns, options = reading.columns, reading.options
+def _note_file(reading: Reading) -> None:
     above = f", below {len(reading.skipped)} other lines" if reading.skipped else ""
     what = f"{reading.path.name}: {reading.form}, {len(reading.cells)} rows"
     reading.fact("file", what, f"header in line {reading.header_line}{above}")
@@ -189,6 +222,10 @@ def _note_columns(reading: Reading) -> None:
             "lines that begin with # are comments and left out, but below the header some have as many cells as it "
             f"({name_lines(reading.commented)}): if these are measurements, write them without #."
         )
+
+
+def _note_columns(reading: Reading) -> None:
+    columns, options = reading.columns, reading.options
     if columns.t.index != MADE:
         reading.fact("input", f"the column {columns.t}")
     elif columns.t_errors:
@@ -218,7 +255,7 @@ class _Measured(NamedTuple):
     cores: int
 
 
-def _measure(reading: Reading, numeric: list[Header]) -> _Measured:
+def _measure(reading: Reading) -> _Measured:
     columns = reading.columns
     inputs = read_inputs(reading)
     empty = blanks(reading, columns.y)
@@ -234,8 +271,6 @@ def _measure(reading: Reading, numeric: list[Header]) -> _Measured:
     places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
     depths = [values(reading, header, "depth", blank=True, faults=False) for header in places]
     reading.refuse()
-    for header in numeric:
-        note_codes(reading, header)
     ties = read_ties(reading, labels, key)
     arranged = arrange(reading, key, labels, ties, inputs.t)
     rows = arranged.rows

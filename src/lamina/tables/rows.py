@@ -1,14 +1,12 @@
-"""Rows that the table itself marks (rejected and limiting dates, flags), and the core or site of each row."""
+"""Rows that the table itself marks (rejected and limiting dates), and the core or site of each row."""
 
+from difflib import get_close_matches
+
+from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
 from .headers import Header
 from .messages import listing, option, quote, set_by
 
-_YES = {
-    *("yes", "y", "true", "t", "1", "x"),
-    *("reject", "rejected", "exclude", "excluded", "omit", "omitted", "discarded", "outlier"),
-}
-_NO = {"", "no", "n", "false", "f", "0", "keep", "kept", "accept", "accepted", "ok", "use", "used", "na", "nan", "-"}
 _INDEX = {
     *("", "0", "no", "n", "none", "false", "na"),
     *("slip", "index", "index point", "sea level index point", "sea-level index point"),
@@ -32,8 +30,13 @@ def rows_of_site(reading: Reading) -> list[int]:
         if rows:
             reading.fact("site", f"{len(rows)} of {len(everything)} rows, those of {quote(site)}", set_by("site"))
             return rows
-    names = listing(dict.fromkeys(name for name in reading.column(headers[0]) if name))
-    raise reading.problem(f"there is no {quote(site)}, but {names}", "correct the site", column=headers[0])
+    names = list(dict.fromkeys(name for header in headers for name in reading.column(header) if name))
+    near = get_close_matches(wanted, [name.casefold() for name in names], n=1)
+    nearest = next((name for name in names if near and name.casefold() == near[0]), None)
+    mean = "" if nearest is None else f": did you mean {quote(nearest)}?"
+    found = f"there is no {quote(site)}{mean or f', but {listing(names)}'}"
+    error = reading.problem(found, f"correct {option('site', 'NAME')}", column=headers[0])
+    raise error.suggesting(**({} if nearest is None else {"site": nearest}))
 
 
 def _by_option(reading: Reading) -> list[Header]:
@@ -61,7 +64,7 @@ def label_rows(reading: Reading) -> list[str | None] | None:
     labels = [" / ".join(parts) if all(parts) else None for parts in rows]
     names = list(dict.fromkeys(filter(None, labels)))
     reading.fact("sequences", f"{len(names)}: {listing(names)}", f"the column {' and '.join(map(str, headers))}")
-    if columns.site in headers and len(names) > 1:
+    if columns.site in headers and len(names) > 1 and not reading.options.pool:
         reading.warn(
             f"{len(names)} sites share one curve, each with an order of its own. To fit one site, say "
             f"{option('site', 'NAME')}."
@@ -72,12 +75,7 @@ def label_rows(reading: Reading) -> list[str | None] | None:
 def rows_to_use(reading: Reading) -> list[int]:
     """The rows that no flag leaves out. Raises TableError for a flag that is not clear, or if none is left."""
     columns, rows = reading.columns, list(range(len(reading.cells)))
-    rejected: set[int] = set()
-    for header in columns.rejects:
-        marked = [i for i, is_set in enumerate(flagged(reading, header)) if is_set]
-        lines = f" ({reading.name_lines(marked)})" if marked else ""
-        reading.fact("rejected", f"{len(marked)} rows left out{lines}", f"the column {header}")
-        rejected |= set(marked)
+    rejected = rejected_rows(reading)
     rows = [i for i in rows if i not in rejected]
     if columns.limiting is not None and _is_about_limiting(reading, columns.limiting):
         limiting = [i for i in rows if _is_limiting(reading, columns.limiting, i)]
@@ -89,15 +87,6 @@ def rows_to_use(reading: Reading) -> list[int]:
     if not rows:
         raise reading.problem("every row is marked as rejected or limiting", "check the flags")
     return rows
-
-
-def flagged(reading: Reading, header: Header) -> list[bool]:
-    """Whether each row has a yes in a column of flags. Cells that are neither yes nor no become faults."""
-    flags = [cell.casefold() for cell in reading.column(header)]
-    for i, flag in enumerate(flags):
-        if flag not in _YES and flag not in _NO:
-            _note_unclear(reading, header, i)
-    return [flag in _YES for flag in flags]
 
 
 def limits(reading: Reading) -> list[str | None] | None:
@@ -142,7 +131,7 @@ def _is_limiting(reading: Reading, header: Header, row: int) -> bool:
     flag = reading.cells[row][header.index].casefold()
     limiting = flag in _LIMITING or "limiting" in flag
     if not limiting and flag not in _INDEX:
-        _note_unclear(reading, header, row)
+        note_unclear(reading, header, row)
     return limiting
 
 
@@ -155,8 +144,3 @@ def _is_about_limiting(reading: Reading, header: Header) -> bool:
         return "0" in flags and flags <= {"0", "1", "-1", ""}
     known = {flag for flag in flags if flag in _INDEX | _LIMITING or "limiting" in flag}
     return flags == known and flags != {""}
-
-
-def _note_unclear(reading: Reading, header: Header, row: int) -> None:
-    found = f"found {quote(reading.cells[row][header.index])} as a flag"
-    reading.fault(found, "write yes or no", row, header)

@@ -1,17 +1,22 @@
 """Errors to standard deviations: 1 or 2 sigma, upper and lower errors, upper and lower limits."""
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from .checks.limits import are_limits, refuse_large
+from .checks.sigma_words import ask_about_sigma
+from .checks.units import factor
 from .columns import Reading
 from .headers import Header
-from .messages import TableError, listing, option, quote, set_by
-from .numbers import Array, Mask, factor, values
+from .messages import StandIn, TableError, listing, option, quote, set_by
+from .numbers import Array, Mask, values
 
 #: Upper and lower errors that differ by less than this part of their mean count as one.
 _ALIKE = 0.2
+_ERROR = re.compile(r"(?<![a-z])(?:\d?sd|\d?se|err|error|unc|uncertainty|\d?sigma|std|stdev)(?![a-z])", re.IGNORECASE)
 #: What a kind of date is made of.
 _PAIRS = {
     "split": "upper and lower errors of the input",
@@ -63,7 +68,7 @@ class _Quantity:
         """The kind of date that the user wants."""
         return self.reading.options.t_errors if self.role == "t" else None
 
-    def option(self, name: str) -> tuple[str, int | str | None]:
+    def option(self, name: str) -> tuple[str, float | str | None]:
         """The name and value of the option t_sd or y_sd, t_sigma or y_sigma."""
         return f"{self.role}_{name}", getattr(self.reading.options, f"{self.role}_{name}")
 
@@ -91,6 +96,8 @@ class _Quantity:
             )
             sd = self.positive(used, _magnitude(used, self.column(used)))
         self.refuse_zero(used, sd)
+        if self.role == "t" and not limits:
+            refuse_large(self.reading, used, sd, self.centre)
         if (self.kind == "uniform" and not limits) or (self.kind == "split" and low is None):
             raise self.no_pair()
         number = 1 if self.kind == "uniform" else self.sigma(used, limits)
@@ -105,12 +112,19 @@ class _Quantity:
             raise self.reading.header_problem(
                 f"no column holds the error of the {self.name}; the columns are {self.reading.listed}",
                 f"name it, or give one number for all rows, with {option(name, 'COLUMN or NUMBER')}",
-            )
-        sd, number = float(given), int(self.option("sigma")[1] or 1)
+            ).suggesting(**{name: self.likely_error()})
+        sd, number = float(given), float(self.option("sigma")[1] or 1)
         if not np.isfinite(sd) or sd < 0.0 or (self.role == "y" and sd == 0.0):
             raise self.reading.problem(f"{option(name, f'{sd:g}')} is no standard deviation", "give a number above 0")
-        self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", f"{set_by(name)}, {number} sigma")
+        self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", f"{set_by(name)}, {number:g} sigma")
         return np.full(self.centre.size, sd / number)
+
+    def likely_error(self) -> str:
+        """A column that may hold the error, by a word in its header; else a number that only the user knows."""
+        columns = self.reading.columns
+        used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
+        found = [h.text for h in self.reading.headers if h.index not in used and _ERROR.search(h.text)]
+        return found[0] if found and self.role == "y" else StandIn("1")
 
     def column(self, header: Header) -> Array:
         """The numbers below a header, in the unit of the value."""
@@ -136,7 +150,7 @@ class _Quantity:
             do = "correct the headers, or give one error column"
             raise self.reading.header_problem(f"{both} are not of the same number of sigmas", do)
         up, low = self.column(upper), self.column(lower)
-        if not (upper.says_error or lower.says_error) and self.are_limits(up, low):
+        if are_limits(self.reading, self.role, (upper, lower), up, low, self.centre):
             how = {"uniform": "a uniform range", "split": "a split normal"}.get(self.kind or "")
             why = f"{how}, {set_by('t_errors')}" if how else "half of the range they span"
             self.reading.fact(f"{self.name} error", f"columns {both}", why)
@@ -154,11 +168,6 @@ class _Quantity:
         self.reading.fact(f"{self.name} error", f"columns {both}", how)
         return low, up, False
 
-    def are_limits(self, up: Array, low: Array) -> bool:
-        """Whether columns hold limits: in most rows the value lies between them (or would, if they were swapped)."""
-        inside = (np.minimum(up, low) <= self.centre) & (self.centre <= np.maximum(up, low))
-        return bool(inside.sum() > 0.5 * np.isfinite(self.centre + up + low).sum())
-
     def distances(self, upper: Header, up: Array, low: Array) -> tuple[Array, Array]:
         """The distances of the limits from the value, towards smaller and larger numbers."""
         centre, first, last = self.centre, np.minimum(up, low), np.maximum(up, low)
@@ -172,10 +181,11 @@ class _Quantity:
             self.reading.fault(found, "correct the row", i, upper)
         return centre - first, last - centre
 
-    def sigma(self, header: Header, limits: bool) -> int:
-        """1 or 2, and why. `limits`: the error is half of the range of limits."""
+    def sigma(self, header: Header, limits: bool) -> float:
+        """How many sigmas the errors are, and why. `limits`: the error is half of the range of limits."""
         name, chosen = self.option("sigma")
-        if isinstance(chosen, int):
+        ask_about_sigma(self.reading, self.role, header)
+        if isinstance(chosen, int | float):
             contrary = header.sigma is not None and header.sigma != chosen
             number, why = chosen, set_by(name) + (f", against {header}" if contrary else "")
         elif header.sigma is not None:
@@ -184,7 +194,7 @@ class _Quantity:
             number, why = 2, f"limits usually span 95 %; change it with {option(name, '1')}"
         else:
             number, why = 1, f"assumed, as {header} does not say; change it with {option(name, '2')}"
-        self.reading.fact(f"{self.name} sigma", f"{number} sigma", why)
+        self.reading.fact(f"{self.name} sigma", f"{number:g} sigma", why)
         return number
 
     def only(self, columns: list[Header]) -> Header:
@@ -195,7 +205,8 @@ class _Quantity:
 
     def ambiguous(self, columns: list[Header]) -> TableError:
         by = option(f"{self.role}_sd", "COLUMN")
-        return self.reading.ambiguous(columns, f"the error of the {self.name}", f"choose one with {by}")
+        error = self.reading.ambiguous(columns, f"the error of the {self.name}", f"choose one with {by}")
+        return error.suggesting(**{f"{self.role}_sd": columns[0].text})
 
     def positive(self, header: Header, column: Array) -> Array:
         """The same errors; those that are negative are faults."""

@@ -17,6 +17,12 @@ def called(grid: Grid, *names: str) -> Header | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def names_other_ages(grid: Grid, age: Header) -> bool:
+    """Whether the user names another column of ages."""
+    named = grid.options.t
+    return named is not None and grid.find(named) != age
+
+
 def meaning(header: Header, words: str) -> Header:
     """A header that means what these words do, and keeps the name that the user gave it."""
     return replace(parse(header.index, words), text=header.text)
@@ -43,6 +49,10 @@ def with_curves(grid: Grid, age: Header, error: Header, at: Header, curves: Sequ
 
     at: the column that says so, whose cells become the curves.
     """
+    if grid.options.t is not None:  # which names this column, of which there may be two after this
+        grid = replace(grid, options=replace(grid.options, t=None, t_sd=None))
+    if grid.options.age_type == "calendar":
+        curves = [None] * len(grid.cells)
     headers, cells = list(grid.headers), [list(row) for row in grid.cells]
     headers[at.index] = meaning(at, "calibration curve")
     for row, curve in zip(cells, curves, strict=True):

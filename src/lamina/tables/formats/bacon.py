@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..file import Grid
 from ..headers import Header
 from ..messages import Notes, problem, quote
-from .ages import called, undated, with_curves, with_meanings
+from .ages import called, names_other_ages, undated, with_curves, with_meanings
 
 _Array = NDArray[np.float64]
 
@@ -27,13 +27,13 @@ _MEMBERS = 400
 def from_bacon(grid: Grid) -> Grid:
     """A table with Bacon's column cc, which says what kind of age each is, with the headers and cells of other tables.
 
-    Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose input
-    the user has named, stays as it is.
+    Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose ages
+    the user calls calendar ages, stays as it is.
 
     Raises TableError where cc is none of Bacon's numbers.
     """
     age, error, cc = (called(grid, name) for name in ("age", "error", "cc"))
-    if age is None or error is None or cc is None or grid.options.t is not None:
+    if age is None or error is None or cc is None or names_other_ages(grid, age):
         return grid
     kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
     empty = undated(grid, age)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ..file import Grid
 from ..messages import Fact
-from .ages import called, named_curves, with_curves, with_meanings, without_role
+from .ages import called, named_curves, names_other_ages, with_curves, with_meanings, without_role
 
 _CALENDAR = frozenset({"normal"})
 
@@ -12,8 +12,7 @@ _CALENDAR = frozenset({"normal"})
 def from_bchron(grid: Grid) -> Grid:
     """A table of Bchron with the headers and cells of other tables; any other table as it is.
 
-    Positions are depths. A curve called "normal" means a calendar age. If the user names the input, ages are taken as
-    they are.
+    Positions are depths. A curve called "normal" means a calendar age. If the user says so, all ages are.
     """
     age, error = called(grid, "ages"), called(grid, "ageSds")
     curve = called(grid, "calCurves")
@@ -22,7 +21,7 @@ def from_bchron(grid: Grid) -> Grid:
     thickness = called(grid, "thickness", "positionThicknesses")
     depth = called(grid, "position", "positions")
     grid = without_role(with_meanings(grid, {depth: "depth"}), thickness)
-    if grid.options.t is None:
+    if not names_other_ages(grid, age):
         grid = with_curves(grid, age, error, curve, named_curves(grid, curve, age, _CALENDAR))
     return replace(grid, form=f"{grid.form}, as Bchron has it", program="Bchron").noting(*unused_thickness(thickness))
 

@@ -1,0 +1,161 @@
+"""Rows of several places under one curve: identifiers that repeat, and coordinates that are far apart."""
+
+import math
+
+import numpy as np
+
+from ..columns import Reading
+from ..headers import Header, squash
+from ..messages import flag, listing, option, set_by
+from ..numbers import Array
+
+#: Names of columns that say where a row comes from.
+_PLACES = {
+    *("region", "regionname", "regionid", "subregion", "area", "basin", "country", "state", "province", "county"),
+    *(
+        "gauge",
+        "gaugeid",
+        "gaugename",
+        "tidegauge",
+        "tidegaugeid",
+        "gaugename",
+        "stationid",
+        "stationname",
+        "stationcode",
+    ),
+    *(
+        "lake",
+        "lakename",
+        "river",
+        "bay",
+        "estuary",
+        "marsh",
+        "bog",
+        "island",
+        "cave",
+        "coast",
+        "city",
+        "place",
+        "placename",
+    ),
+    *("record", "recordid", "recordname", "dataset", "datasetid", "datasetname", "series", "seriesid", "seriesname"),
+    *("well", "borehole", "trench", "outcrop", "speleothem", "stalagmite", "tree", "entity", "entityname", "entityid"),
+    *("psmslid", "studysite", "sitecode", "coresite", "group"),
+}
+#: A column of identifiers has two values at least, each of them in so many rows on average.
+_ROWS_EACH = 3
+#: Farther apart than this, rows of one core are not at one place, and sites have no common curve; in km.
+_ONE_PLACE, _ONE_COAST = 10.0, 200.0
+_DEGREE = 111.2
+#: Places to compare; tables with more are compared by the first ones.
+_MOST_PLACES = 5000
+
+
+def ask_about_places(reading: Reading) -> None:
+    """Ask if rows of several places would become one curve, unless an option has decided that."""
+    if reading.options.pool:
+        reading.fact("pooled", "all rows share one curve, wherever they come from", set_by("pool"))
+    if reading.options.pool or reading.options.sequence is not None:
+        return
+    for header in _identifiers(reading):
+        names = list(dict.fromkeys(cell for cell in reading.column(header) if cell))
+        reading.ask(
+            f"the column has {len(names)} values in {len(reading.cells)} rows ({listing(names)}), as if these were "
+            "separate records, and all rows would share one curve",
+            f"fit each with lamina batch --by {_quoted(header)}, one with {flag('sequence')} {_quoted(header)} "
+            f"{flag('site')} NAME, all with one curve but an order of their own with {flag('sequence')} "
+            f"{_quoted(header)}, or all as one with {flag('pool')} (sequence=, site=, pool= in Python)",
+            None,
+            header,
+            by=header.text,
+        )
+        return
+    _ask_about_distances(reading)
+
+
+def _quoted(header: Header) -> str:
+    return f'"{header.text}"' if " " in header.text else header.text
+
+
+def _identifiers(reading: Reading) -> list[Header]:
+    """Columns that name a few records of many rows each."""
+    columns = reading.columns
+    labelled = columns.core is not None or columns.site is not None
+    found = []
+    for header in reading.headers:
+        name = squash(header.text)
+        an_id = header.role == "label" and header.rank > 0 and not labelled
+        if header.role not in (None, "label") or not (an_id or name in _PLACES):
+            continue
+        cells = [cell for cell in reading.column(header) if cell]
+        values = len(set(cells))
+        if values > 1 and len(cells) >= _ROWS_EACH * values:
+            found.append(header)
+    return found
+
+
+def _ask_about_distances(reading: Reading) -> None:
+    """Ask if the coordinates of one core differ, or those of several sites are far apart."""
+    places = [_coordinates(reading, names) for names in (("lat", "latitude"), ("lon", "long", "longitude"))]
+    latitude, longitude = ([] if found is None else [found] for found in places)
+    if not latitude:
+        return
+    header, lat = latitude[0]
+    lon = longitude[0][1] if longitude else np.zeros_like(lat)
+    labels = [h for h in (reading.columns.site, reading.columns.core) if h is not None and any(reading.column(h))]
+    everywhere, ordered = _extent(lat, lon), (reading.options.order or "").lower() != "none"
+    if everywhere > _ONE_COAST:
+        limit, extent = _ONE_COAST, everywhere
+    elif ordered:
+        names = np.array(
+            [" / ".join(parts) for parts in zip(*map(reading.column, labels), strict=True)] or [""] * lat.size
+        )
+        extent = max(_extent(lat[names == name], lon[names == name]) for name in dict.fromkeys(names.tolist()))
+        limit = _ONE_PLACE
+    else:
+        return
+    if extent <= limit:
+        return
+    several = labels and len(set(reading.column(labels[0]))) > 1
+    by = f"fit each with lamina batch --by {_quoted(labels[0])}, one with {flag('site')} NAME, or " if several else ""
+    reading.ask(
+        f"the rows lie up to {extent:.0f} km apart, and would share one curve",
+        f"{by or 'name their sites in a column site, or '}fit them as one with {flag('pool')}, or say "
+        f"{option('sequence', 'COLUMN or none')}",
+        None,
+        header,
+        **({"by": labels[0].text} if several else {"pool": True}),
+    )
+
+
+def _coordinates(reading: Reading, names: tuple[str, ...]) -> tuple[Header, Array] | None:
+    """A column of degrees; NaN where there is no number."""
+    for header in reading.headers:
+        if squash(header.text) in names and header.role is None:
+            return header, np.array([_degrees(cell) for cell in reading.column(header)])
+    return None
+
+
+def _degrees(cell: str) -> float:
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def _extent(latitude: Array, longitude: Array) -> float:
+    """How far apart places are, in km: the largest distance from the first one, or from the farthest from it."""
+    known = np.isfinite(latitude + longitude)
+    places = np.unique(np.stack([latitude[known], longitude[known]]), axis=1)[:, :_MOST_PLACES]
+    if places.shape[1] < 2:
+        return 0.0
+    first = _distances(places, 0)
+    return float(max(first.max(), _distances(places, int(first.argmax())).max()))
+
+
+def _distances(places: Array, start: int) -> Array:
+    """Distances from one place, in km, on a sphere that is flat at its latitude: near enough to tell 10 km from 200."""
+    lat, lon = places
+    east = (lon - lon[start] + 180.0) % 360.0 - 180.0
+    middle = np.cos(np.radians(0.5 * (lat + lat[start])))
+    return np.asarray(_DEGREE * np.hypot(lat - lat[start], east * middle), dtype=np.float64)

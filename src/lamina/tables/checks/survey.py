@@ -1,0 +1,101 @@
+"""All that is unclear or wrong in a table at once, and the command that would work."""
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..messages import StandIn, TableError, TableReading, flag
+from ..options import Options
+from ..reading import read, read_ages, split
+
+#: Questions after which there is no use in going on.
+_MOST = 20
+#: Answers that are no options of reading.
+_COMMAND, _BY = "command", "by"
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What `lamina check` reports.
+
+    questions: what must be decided or corrected, one message each; () if the table can be read as it is.
+    reading: the table read with the most likely answers; None if no answer makes it readable, or it is many records.
+    command: the command that works with these answers; "" if none does.
+    """
+
+    questions: tuple[str, ...]
+    reading: TableReading | None
+    command: str
+
+
+def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
+    """Read a table as far as possible: after each question, go on with its most likely answer."""
+    state = _State(options or Options())
+    questions: list[str] = []
+    while len(questions) < _MOST:
+        try:
+            reading = state.read(path)
+        except TableError as error:
+            worded = str(error)
+            if set(error.answers) != {_COMMAND}:
+                questions.append(worded)
+            following = state.answered(error.answers)
+            if following is None:
+                return Survey(tuple(questions or [worded]), None, "")
+            state = following
+        else:
+            return Survey(tuple(questions), reading, state.worded(path))
+    return Survey(tuple(questions), None, "")
+
+
+@dataclass(frozen=True)
+class _State:
+    """The options so far, and the command: fit, agedepth, or batch by a column."""
+
+    options: Options
+    command: str = "fit"
+    by: str = ""
+
+    def read(self, path: str | PathLike[str]) -> TableReading | None:
+        if not self.by:
+            return read_ages(path, self.options) if self.command == "agedepth" else read(path, self.options)
+        parts = split(path, self.by, self.options)
+        for part in parts.values():
+            if isinstance(part, TableError):
+                raise part
+        return None if len(parts) > 1 else next(part for part in parts.values() if isinstance(part, TableReading))
+
+    def answered(self, answers: Any) -> "_State | None":
+        """The state with these answers; None if they change nothing."""
+        own = {one.name for one in fields(Options)}
+        changed = {
+            name: value for name, value in answers.items() if name in own and _differs(self.options, name, value)
+        }
+        command, by = answers.get(_COMMAND, self.command), answers.get(_BY, self.by)
+        if not changed and (command, by) == (self.command, self.by):
+            return None
+        return _State(replace(self.options, **changed), command, by)
+
+    def worded(self, path: str | PathLike[str]) -> str:
+        """The command line."""
+        found = ["lamina", "batch" if self.by else self.command, str(Path(path))]
+        found += ["--by", self.by] if self.by else []
+        for one in fields(Options):
+            value = getattr(self.options, one.name)
+            if value is None or value == one.default:
+                continue
+            for single in value if isinstance(value, tuple) else (value,):
+                found += [flag(one.name)] if single is True else [flag(one.name), _shown(single)]
+        return shlex.join(found)
+
+
+def _differs(options: Options, name: str, value: Any) -> bool:
+    return bool(getattr(options, name) != value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, StandIn):
+        return "NUMBER"
+    return f"{value:g}" if isinstance(value, float) else str(value)
