@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from lamina import Matern32, Record
 from lamina.gaps.pace import set_carry
@@ -30,13 +31,22 @@ def posed(fields):
     )
 
 
+@njit(cache=True)
+def _set_carry(rows, memory):
+    set_carry(rows, memory)
+
+
+@njit(cache=True)
+def _spread(rows, tau, move, trial):
+    return spread(rows, tau, move, trial)
+
+
 def moved(problem, tau, power, memories, run, skip):
-    rows = problem.rows
-    set_carry(rows, memories[0])
+    rows, trial = problem.rows, np.empty(len(tau))
+    _set_carry(rows, memories[0])
     old = rows.carry.copy()
-    set_carry(rows, memories[1])
-    trial = np.empty(len(tau))
-    return trial, spread(rows, tau, Spread(power, old, run, skip), trial)
+    _set_carry(rows, memories[1])
+    return trial, _spread(rows, tau, Spread(power, old, run, skip), trial)
 
 
 MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 0.3))]

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from ..support.cpus import in_parts
-from .stack import FAST, INLINE
+from .stack import FAST, INLINE, copy_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def _mixture_quantiles(mean, sd, weight, levels, scores, out):
             precision[s] = 1.0 / sd[j, s] if sd[j, s] > 0.0 else 0.0
         total = math.sqrt(var)
         if j % AT_ONCE == 0:
-            guess[:] = scores
+            copy_array(scores, guess)
         for k in range(len(levels)):
             left, right = low, high
             x = min(max(centre + guess[k] * total, left), right)

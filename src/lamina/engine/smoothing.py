@@ -17,6 +17,7 @@ from numba import njit
 
 from .backward import Backstep, Information, factorise, observe, step_back
 from .filter import State, add_products, begin, copy_state, predict, update
+from .noise import standard_normal
 from .stack import COMPILED, INLINE, INLINE_MAKING_ARRAYS, congruence, copy, multiply, to_array, zeros
 from .statespace import Transition, start, transition
 
@@ -206,7 +207,7 @@ def _draw(x, C, Lam, eta, rng, dims):
             s -= R[i, k] * w[k, 0]
         w[i, 0] = s / R[i, i]
     for i in range(d):
-        w[i, 0] += rng.standard_normal()
+        w[i, 0] += standard_normal(rng)
     for i in range(d - 1, -1, -1):
         for k in range(i + 1, d):
             w[i, 0] -= R[k, i] * w[k, 0]

@@ -17,16 +17,22 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
+
+from .linking import LinkedCompiler
 
 #: How the hot loops are compiled: fused multiply-adds and reciprocals are allowed, reordering of sums is not.
 FAST: Any = {"error_model": "numpy", "fastmath": {"contract", "arcp"}}
-INLINE_MAKING_ARRAYS: Any = {**FAST, "forceinline": True}
+#: For functions that only compiled code calls (``linking``).
+INNER: Any = {**FAST, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": LinkedCompiler}
+INLINE_MAKING_ARRAYS: Any = {**INNER, "forceinline": True}
 #: For functions that neither make nor return arrays, nor call others that do. Numba then counts no references, which
 #: takes time to compile and to run. In a function that does make arrays, their memory would never be freed.
-LEAN: Any = {**FAST, "_nrt": False}
+LEAN: Any = {**INNER, "_nrt": False}
 INLINE: Any = {**LEAN, "forceinline": True}
+LEAN_CALLED: Any = {**FAST, "_nrt": False}
 COMPILED: Any = {**FAST, "cache": True}
 
 
@@ -60,31 +66,94 @@ def _zeros(typingctx: Any, rows: Any, columns: Any) -> Any:
 zeros: Any = intrinsic(_zeros)
 
 
-def _unowned(typingctx: Any, value: Any) -> Any:
-    """The same arrays, alone or in a named tuple, without a share in their memory, which the caller keeps alive.
+class Held(types.Type):
+    """A named tuple of arrays that lives on the stack of a compiled function, and is passed on by its address."""
 
-    Numba counts references whenever an array is taken from a tuple. In a loop over short work that is most of the time.
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        super().__init__(f"Held({kind})")
+
+
+@register_model(Held)
+class _HeldModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, dmm.lookup(fe_type.kind).get_value_type().as_pointer())
+
+
+def _has_arrays(kind: Any) -> bool:
+    if not isinstance(kind, types.BaseTuple):
+        return isinstance(kind, types.Array)
+    members: Any = kind
+    return any(map(_has_arrays, members))
+
+
+def _is_held(kind: Any) -> bool:
+    """Whether a member of this type is passed on by its address."""
+    return isinstance(kind, types.BaseNamedTuple) and _has_arrays(kind)
+
+
+@infer_getattr
+class _HeldMembers(AttributeTemplate):
+    key = Held
+
+    def generic_resolve(self, held: Any, name: str) -> Any:  # type: ignore[override]
+        if name not in held.kind.fields:
+            return None
+        member = held.kind.types[held.kind.fields.index(name)]
+        return Held(member) if _is_held(member) else member
+
+
+@lower_getattr_generic(Held)
+def _held_member(context: Any, builder: Any, held: Any, address: Any, name: str) -> Any:
+    i = held.kind.fields.index(name)
+    member, place = held.kind.types[i], cgutils.gep_inbounds(builder, address, 0, i)
+    return place if _is_held(member) else _strip(context, builder, member, builder.load(place))
+
+
+def _strip(context: Any, builder: Any, kind: Any, one: Any) -> Any:
+    """The same arrays without a share in their memory: Numba would count references whenever one is taken out."""
+    if isinstance(kind, types.Array):
+        array = make_array(kind)(context, builder, one)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        members: Any = kind
+        for i, inner in enumerate(members):
+            one = builder.insert_value(one, _strip(context, builder, inner, builder.extract_value(one, i)), i)
+    return one
+
+
+def _store(builder: Any, kind: Any, one: Any, place: Any) -> None:
+    """Write a tuple member by member: as a whole it would be one value of hundreds of words."""
+    if not isinstance(kind, types.BaseTuple):
+        builder.store(one, place)
+        return
+    members: Any = kind
+    for i, inner in enumerate(members):
+        _store(builder, inner, builder.extract_value(one, i), cgutils.gep_inbounds(builder, place, 0, i))
+
+
+def _hold(typingctx: Any, value: Any) -> Any:
+    """Put a named tuple of arrays on the stack of the function that calls this. It must not outlive that function.
+
+    Passed by value, a tuple of fifty arrays is some four hundred arguments of every function that gets it, which takes
+    most of the time to compile. Its members are read as before. Nothing counts references to its arrays: the caller
+    keeps them alive.
     """
-
-    def strip(context: Any, builder: Any, kind: Any, one: Any) -> Any:
-        if isinstance(kind, types.Array):
-            array = make_array(kind)(context, builder, one)
-            array.meminfo = cgutils.get_null_value(array.meminfo.type)
-            array.parent = cgutils.get_null_value(array.parent.type)
-            return array._getvalue()
-        if isinstance(kind, types.BaseTuple):
-            members: Any = kind
-            for i, inner in enumerate(members):
-                one = builder.insert_value(one, strip(context, builder, inner, builder.extract_value(one, i)), i)
-        return one
+    if isinstance(value, Held):
+        return value(value), lambda context, builder, signature, args: args[0]
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return strip(context, builder, signature.args[0], args[0])
+        with builder.goto_entry_block():
+            place = builder.alloca(context.get_value_type(value))
+        _store(builder, value, _strip(context, builder, value, args[0]), place)
+        return place
 
-    return value(value), codegen
+    return Held(value)(value), codegen
 
 
-unowned: Any = intrinsic(_unowned)
+hold: Any = intrinsic(_hold)
 
 
 @njit(**INLINE)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..engine.stack import LEAN
+from ..engine.stack import LEAN, LEAN_CALLED
 from ..model.problem import Problem
 
 Array = np.ndarray
@@ -95,7 +95,7 @@ def _room(plan, k):
     return room
 
 
-@njit(cache=True, **LEAN)
+@njit(cache=True, **LEAN_CALLED)
 def to_inputs(plan, x, tau):
     """Write the inputs of coordinates x (n,) into tau (N,), whose exact rows stay; returns log |d tau / d x|."""
     log_jacobian = 0.0
@@ -129,7 +129,7 @@ def to_inputs(plan, x, tau):
     return log_jacobian
 
 
-@njit(cache=True, **LEAN)
+@njit(cache=True, **LEAN_CALLED)
 def pull_gradient(plan, x, d_tau, with_jacobian, d_x):
     """Write the gradient in x from the gradient in tau (N,), with that of the log-Jacobian added if wanted."""
     own = 1.0 if with_jacobian else 0.0

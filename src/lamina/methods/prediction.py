@@ -18,13 +18,13 @@ from .. import dense
 from ..engine.blocks import STATES
 from ..engine.filter import Series, log_likelihood_terms
 from ..engine.smoothing import readouts, simulate, smooth
-from ..engine.stack import FAST
+from ..engine.stack import FAST, INNER, hold
 from ..engine.statespace import Process, process_at
 from ..kernels import Kernel, Stationary
 from ..model.parameters import Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import in_time_order
-from ..model.trend import at_times, draw, integrate
+from ..model.trend import add, at_times, draw, integrate
 from ..support.cpus import in_parts
 from .draws import Draws
 from .target import make_target
@@ -55,6 +55,7 @@ class Chosen(NamedTuple):
 
     first: int  #: number of the first
     tau: Array  #: (S, N)
+    order: Array  #: (S, N) rows by time
     phi: Array  #: (S, P)
     extra_var: Array  #: (N,) variance to be added
     shift: Array  #: (S, N) of y, or (0, N)
@@ -206,7 +207,9 @@ def _choose(problem: Problem, draws: Draws, which: Array | slice, first: int) ->
     beside = (np.empty((0, n)), np.empty((0, n)))
     if draws.shift is not None and draws.factor is not None:
         beside = draws.shift[which], draws.factor[which]
-    return Chosen(first, draws.tau[which].astype(float, copy=False), draws.phi[which], extra, *beside)
+    tau = draws.tau[which].astype(float, copy=False)
+    order = np.argsort(tau, axis=1, kind="stable")  # NumPy's: that of Numba takes seconds to compile
+    return Chosen(first, tau, order, draws.phi[which], extra, *beside)
 
 
 def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
@@ -221,10 +224,10 @@ def _root(covariance: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-@njit(**FAST)
+@njit(**INNER)
 def _write_series(target, chosen, s, series):
     """Data of draw s in merged time order."""
-    rows, tau, order = target.rows, chosen.tau[s], np.argsort(chosen.tau[s])
+    rows, tau, order = target.rows, chosen.tau[s], chosen.order[s]
     in_time_order(rows, tau, order, math.exp(chosen.phi[s, Y_SCALE]), series)
     for p in range(len(order)):
         r = order[p]
@@ -234,7 +237,7 @@ def _write_series(target, chosen, s, series):
             series.y_var[p] *= chosen.factor[s, r] / rows.factor[r]
 
 
-@njit(**FAST)
+@njit(**INNER)
 def _new_series(target, chosen):
     N, C = chosen.tau.shape[1], len(target.process.columns)
     return Series(np.empty(N), np.empty((N, C)), np.empty(N))
@@ -246,6 +249,7 @@ def _predict_draws(target, chosen, at, order, read, mean, var):
 
     Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` is where each belongs in the output.
     """
+    target, chosen = hold(target), hold(chosen)
     M, C, R = at.shape[1], len(target.process.columns), len(read.offset)
     H, means, variances = np.empty((R, len(target.process.dims))), np.empty((M, R, C)), np.empty((M, R))
     series = _new_series(target, chosen)
@@ -256,7 +260,7 @@ def _predict_draws(target, chosen, at, order, read, mean, var):
         there = process_at(target.process, target.factors, chosen.phi[s])
         readouts(there, read.edges, H)
         E = smooth(there, series, at[own], H, means, variances)
-        _, root, whitened = integrate(E + target.trend_prior)
+        _, root, whitened = integrate(add(E, target.trend_prior))
         for j in range(M):
             for r in range(R):
                 m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
@@ -273,11 +277,12 @@ def _predict_draws(target, chosen, at, order, read, mean, var):
 @njit(nogil=True, cache=True, **FAST)
 def _coefficients(target, chosen, out):
     """Write mean and variance of the coefficients for each chosen draw into out (2, S, q)."""
+    target, chosen = hold(target), hold(chosen)
     series, q = _new_series(target, chosen), len(target.process.columns) - 1
     for s in range(len(chosen.tau)):
         _write_series(target, chosen, s, series)
         _, E = log_likelihood_terms(process_at(target.process, target.factors, chosen.phi[s]), series)
-        _, root, whitened = integrate(E + target.trend_prior)
+        _, root, whitened = integrate(add(E, target.trend_prior))
         for i in range(q):
             mean, var = 0.0, 0.0
             for k in range(q):
@@ -289,6 +294,7 @@ def _coefficients(target, chosen, out):
 @njit(nogil=True, cache=True, **FAST)
 def _sample_draws(target, chosen, at, read, rng, out):
     """One joint draw (R, M) of what is read out for each chosen draw, trend coefficients drawn as well."""
+    target, chosen = hold(target), hold(chosen)
     N, M, C, R = chosen.tau.shape[1], len(at), len(target.process.columns), len(read.offset)
     H, beta, series = np.empty((R, len(target.process.dims))), np.empty(C - 1), _new_series(target, chosen)
     left = Series(series.time, np.empty((N, 1)), series.y_var)
@@ -297,7 +303,7 @@ def _sample_draws(target, chosen, at, read, rng, out):
         there = process_at(target.process, target.factors, chosen.phi[s])
         readouts(there, read.edges, H)
         _, E = log_likelihood_terms(there, series)
-        _, root, whitened = integrate(E + target.trend_prior)
+        _, root, whitened = integrate(add(E, target.trend_prior))
         draw(root, whitened, rng, beta)
         for p in range(N):
             left.Z[p, 0] = series.Z[p, 0]

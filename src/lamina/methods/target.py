@@ -17,7 +17,7 @@ from numba import njit
 from .. import dense
 from ..engine.filter import Series, log_likelihood_terms
 from ..engine.gradient import forward, reverse, store_width
-from ..engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, LEAN, unowned
+from ..engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, INNER, LEAN, hold
 from ..engine.statespace import Process, process_at
 from ..errors import KernelError
 from ..gaps.pace import set_carry
@@ -26,7 +26,7 @@ from ..gaps.prior import log_density as log_density_of_gaps
 from ..model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import Rows, in_time_order, log_date
-from ..model.trend import integrate
+from ..model.trend import add, integrate
 
 Array = np.ndarray
 
@@ -35,6 +35,16 @@ NO_OUTLIERS, MIXTURE, STUDENT = 0, 1, 2
 OUTLIERS = {None: NO_OUTLIERS, "mixture": MIXTURE, "student": STUDENT}
 #: The fields of ``Rows`` that a sampler changes.
 CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular", "carry")
+
+
+class Needs(NamedTuple):
+    """What a record needs beyond plain code: True, or None. See ``make_needs``."""
+
+    trades: bool | None  #: rows may trade places: several sequences, blocks, rows without order, exact rows
+    renewals: bool | None  #: limits or outliers
+    tilt: bool | None  #: the data depend on the inputs, as they do with a linear trend
+    memory: bool | None
+    t_scale: bool | None  #: it is an unknown
 
 
 class Target(NamedTuple):
@@ -52,8 +62,8 @@ class Target(NamedTuple):
     first: Array  #: (S + 1,) where each sequence begins in ``members``
     gamma: bool  #: whether the gap prior has an alpha
     gap_prior: Exponents  #: the gap prior, unless it has an alpha
-    memory: bool
     outliers: int
+    needs: Needs
 
 
 class Collapsed(NamedTuple):
@@ -82,9 +92,36 @@ def make_target(problem: Problem) -> Target:
         first=np.concatenate([[0], np.cumsum([len(rows) for rows in sequences])]).astype(np.int64),
         gamma=is_gamma,
         gap_prior=exponents("exponential" if is_gamma else problem.model.gaps, floor=problem.floor),
-        memory=problem.model.memory,
         outliers=OUTLIERS[problem.model.outliers],
+        needs=make_needs(problem),
     )
+
+
+def make_needs(problem: Problem) -> Needs:
+    """What compiled code for this problem has to contain.
+
+    None and True have different types. A function that takes one of them as an argument of its own, and begins with
+    ``if wanted is None``, is compiled without what follows if it is None: plain records run plain code, compiled in a
+    third of the time.
+    """
+    rows = problem.rows
+    one_order = len(rows.gaps) == 1 and (rows.sequence >= 0).all() and (rows.block < 0).all()
+    found = {
+        "trades": not one_order,
+        "renewals": problem.has_renewals,
+        "tilt": (rows.slope != 0.0).any(),
+        "memory": problem.model.memory,
+        "t_scale": problem.free[T_SCALE],
+    }
+    return Needs(**{name: True if needed else None for name, needed in found.items()})
+
+
+@njit(**INLINE)
+def set_memory(wanted, rows, phi):
+    """With memory, set what it carries over from gap to gap."""
+    if wanted is None:
+        return
+    set_carry(rows, math.exp(phi[MEMORY]))
 
 
 @njit(**INLINE)
@@ -95,15 +132,12 @@ def gap_prior_at(target, phi):
     return target.gap_prior
 
 
-@njit(**FAST)
+@njit(**INNER)
 def collapsed(target, tau, order, phi, series):
     """``Collapsed`` at inputs tau (N,), whose rows by time are ``order`` (N,); ``series`` is scratch."""
     in_time_order(target.rows, tau, order, math.exp(phi[Y_SCALE]), series)
     log_det, E = log_likelihood_terms(process_at(target.process, target.factors, phi), series)
-    for i in range(len(E)):
-        for j in range(len(E)):
-            E[i, j] += target.trend_prior[i, j]
-    value, root, whitened = integrate(E)
+    value, root, whitened = integrate(add(E, target.trend_prior))
     return Collapsed(value - 0.5 * log_det, root, whitened)
 
 
@@ -125,17 +159,17 @@ def _weight(root, whitened):
     return W
 
 
-@njit(**FAST)
+@njit(**INNER)
 def likelihood(target, tau, phi, d_tau, d_phi):
     """log p(y | tau, phi) up to a constant, trend integrated out; gradients are added to d_tau (N,) and d_phi (P,)."""
-    rows, there = unowned(target.rows), process_at(target.process, target.factors, phi)
+    rows, there = hold(target.rows), process_at(target.process, target.factors, phi)
     N, C, d = len(tau), len(there.columns), len(there.dims)
     order = np.argsort(tau)
     series = Series(np.empty(N), np.empty((N, C)), np.empty(N))
     in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), series)
     store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
     log_det, E = forward(there, series, store)
-    value, root, whitened = integrate(E + target.trend_prior)
+    value, root, whitened = integrate(add(E, target.trend_prior))
     d_blocks = reverse(there, series, _weight(root, whitened), store, out)
     for p in range(N):
         r = order[p]
@@ -175,15 +209,14 @@ def dates(target, tau, phi, d_tau, d_phi):
 def spacing(target, tau, phi, d_tau, d_phi):
     """log p(gaps | alpha) over all sequences; gradients are added, except with memory, which has none."""
     rows, value, prior = target.rows, 0.0, gap_prior_at(target, phi)
-    if target.memory:
-        set_carry(rows, math.exp(phi[MEMORY]))
+    set_memory(target.needs.memory, rows, phi)
     for s in range(len(target.first) - 1):
         members = target.members[target.first[s] : target.first[s + 1]]
         before = members[:-1]
         gaps = Gaps(rows.least[before], rows.unit[before], rows.regular[before], rows.carry[before])
         part, d_own, d_alpha = log_density_of_gaps(tau[members], gaps, prior)
         value += part
-        if target.memory:
+        if target.needs.memory is not None:
             continue
         for i in range(len(members)):
             d_tau[members[i]] += d_own[i]

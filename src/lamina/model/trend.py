@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ..engine.noise import standard_normal
+from ..engine.stack import INNER
 from ..errors import KernelError
 from ..kernels import Kernel
 
@@ -140,6 +142,15 @@ def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
     return Integrated(value + constant, weight, coefficients, covariance)
 
 
+@njit(**INNER)
+def add(E: Array, prior: Array) -> Array:
+    """E <- E + prior, and E."""
+    for i in range(len(E)):
+        for j in range(len(E)):
+            E[i, j] += prior[i, j]
+    return E
+
+
 @njit(cache=True, error_model="numpy")
 def integrate(E: Array) -> tuple[float, Array, Array]:
     """-½ (E00 - b' G^-1 b) - ½ log|G| with G = E[1:, 1:] = L L' and b = E[1:, 0]; and L^-1 and L^-1 b.
@@ -177,7 +188,7 @@ def draw(root: Array, whitened: Array, rng: np.random.Generator, beta: Array) ->
     """Write a draw of the coefficients into beta (q,), given what ``integrate`` returned."""
     noisy = np.empty(len(beta))
     for i in range(len(beta)):
-        noisy[i] = whitened[i] + rng.standard_normal()
+        noisy[i] = whitened[i] + standard_normal(rng)
     for i in range(len(beta)):
         beta[i] = 0.0
         for k in range(i, len(beta)):

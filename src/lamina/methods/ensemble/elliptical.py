@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, copy_array, unowned
+from ...engine.noise import standard_normal, uniform
+from ...engine.stack import FAST, INNER, copy_array, hold
 from ..mcmc.chain import keep
 from ..mcmc.theta import learn_covariance, learning_rate, move_theta
 from ..target import collapsed
@@ -58,22 +59,22 @@ def place(normal, tau, order):
     copy_array(np.argsort(tau), order)
 
 
-@njit(**FAST)
+@njit(**INNER)
 def turn(target, state, normal, here, rng):
     """Turn a run of z on an ellipse, Eq. (60); ``here`` is ``collapsed`` at the state, as is what is returned."""
     R, N = len(normal.z), len(state.tau)
-    length = min(int(math.exp(rng.random() * math.log(R + 1.0))), R)
-    first = int(rng.random() * R)
+    length = min(int(math.exp(uniform(rng) * math.log(R + 1.0))), R)
+    first = int(uniform(rng) * R)
     normal.along[:] = 0.0
     normal.across[:] = 0.0
     for k in range(length):
         c = (first + k) % R
-        normal.drawn[c] = rng.standard_normal()
+        normal.drawn[c] = standard_normal(rng)
         for r in range(N):
             normal.along[r] += normal.root[c, r] * normal.z[c]
             normal.across[r] += normal.root[c, r] * normal.drawn[c]
-    level = here.value + math.log(1.0 - rng.random())
-    high = 2.0 * math.pi * rng.random()
+    level = here.value + math.log(1.0 - uniform(rng))
+    high = 2.0 * math.pi * uniform(rng)
     angle, low = high, high - 2.0 * math.pi
     while high - low > NARROWEST:
         cosine, sine = math.cos(angle), math.sin(angle)
@@ -92,14 +93,14 @@ def turn(target, state, normal, here, rng):
             low = angle
         else:
             high = angle
-        angle = low + (high - low) * rng.random()
+        angle = low + (high - low) * uniform(rng)
     return here
 
 
 @njit(nogil=True, cache=True, **FAST)
 def advance(target, state, normal, schedule, rng, kept):
     """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then turns of the inputs."""
-    target, state, normal = unowned(target), unowned(state), unowned(normal)
+    target, state, normal = hold(target), hold(state), hold(normal)
     for k in range(schedule.rounds):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, copy_array, unowned
+from ...engine.noise import uniform
+from ...engine.stack import FAST, INNER, copy_array, hold
 from ..mcmc.chain import keep
 from ..mcmc.theta import learn_covariance, learning_rate, move_theta
 from ..target import collapsed
@@ -65,13 +66,13 @@ def learn_shares(members: Members) -> None:
     members.mass[:] = 0.0
 
 
-@njit(**FAST)
+@njit(**INNER)
 def choose(target, state, members, rng):
     """Draw the member anew given theta: with weights p(y | tau) / share, Eq. (59), the posterior stays invariant."""
     M, K = len(members.share), len(members.tried)
     highest = -math.inf
     for k in range(K):
-        m = members.now[0] if k == 0 else min(np.searchsorted(members.heaped, rng.random()), M - 1)
+        m = members.now[0] if k == 0 else min(np.searchsorted(members.heaped, uniform(rng)), M - 1)
         if K == M:
             m = k
         value = collapsed(target, members.tau[m], members.order[m], state.phi, state.series).value
@@ -82,7 +83,7 @@ def choose(target, state, members, rng):
     for k in range(K):
         members.weight[k] = math.exp(members.weight[k] - highest)
         total += members.weight[k]
-    left, chosen = rng.random() * total, -1
+    left, chosen = uniform(rng) * total, -1
     for k in range(K):
         members.mass[members.tried[k]] += members.weight[k] / total
         left -= members.weight[k]
@@ -97,7 +98,7 @@ def choose(target, state, members, rng):
 @njit(nogil=True, cache=True, **FAST)
 def advance(target, state, members, schedule, rng, kept):
     """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then the member."""
-    target, state, members = unowned(target), unowned(state), unowned(members)
+    target, state, members = hold(target), hold(state), hold(members)
     for k in range(schedule.rounds):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)

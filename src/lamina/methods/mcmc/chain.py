@@ -8,23 +8,34 @@ A round of the chain makes these moves, each of which leaves the posterior (2) i
     beta       the trend coefficients, drawn from their exact conditional
     alone      alpha, memory and t_scale given the inputs (``parameters``)
     sweep      one sweep over the inputs, forwards and backwards in time in turn (``sweep``)
+
+Compiled is what the record needs (``target.Needs``). A further move is one function in a file of its own,
+
+    @njit(**INNER)          or LEAN, if neither it nor what it calls makes arrays
+    def move(wanted, target, state, rate, rng):
+        if wanted is None:
+            return
+        ...
+
+called in ``advance`` with ``target.needs.something``, or in ``sweep._visit`` with ``now.needs.something``, as its first
+argument. Numba drops the rest of the function before it types it, with all that it calls, if that is None. Without
+such an argument the move is compiled for every record. ``target``, ``state`` and ``now`` are passed by address
+(``stack.hold``), so further arrays in them cost little. Of ``np`` functions and ``a[:] = b`` each takes up to four
+seconds to compile: write loops.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ...engine.filter import Series
-from ...engine.stack import FAST, INLINE, copy_array, unowned
-from ...gaps.pace import set_carry
+from ...engine.stack import FAST, INLINE, copy_array, hold
 from ...model.parameters import ALPHA, MEMORY, T_SCALE
-from ...model.rows import is_tilted
 from ...model.trend import draw
-from ..target import collapsed
+from ..target import collapsed, set_memory
 from .metropolis import ALPHA_STEP, MEMORY_STEP, SPREAD_ALPHA_STEP, SPREAD_MEMORY_STEP, T_SCALE_STEP
 from .parameters import move_alone
 from .positions import Tuning, Work
@@ -104,10 +115,9 @@ def _add_to_moments(state):
 @njit(nogil=True, cache=True, **FAST)
 def advance(target, state, schedule, rng, kept):
     """Run a chain for ``schedule.rounds`` rounds."""
-    target, state = unowned(target), unowned(state)
-    tilted = is_tilted(target.rows)
-    if target.memory:
-        set_carry(target.rows, math.exp(state.phi[MEMORY]))
+    target, state = hold(target), hold(state)
+    needs = target.needs
+    set_memory(needs.memory, target.rows, state.phi)
     for k in range(schedule.rounds):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
@@ -116,14 +126,13 @@ def advance(target, state, schedule, rng, kept):
         for i, step in WITH_GAPS:
             if target.free[i]:
                 here = move_spread(target, state, here, i, step, rate, rng)
-        if tilted:
-            here = move_gaps(target, state, here, rate, rng)
+        here = move_gaps(needs.tilt, target, state, here, rate, rng)
         draw(here.root, here.whitened, rng, state.beta)
         if schedule.adapts:
             learn_covariance(target, state)
         for i, step in ALONE:
             if target.free[i]:
-                move_alone(target, state, i, step, rate, rng)
+                move_alone(needs, target, state, (i, step), rate, rng)
         sweep(target, state, rate, 1 if state.rounds[0] % 2 == 0 else -1, rng)
         if not schedule.adapts:
             _add_to_moments(state)

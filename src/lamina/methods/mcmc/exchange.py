@@ -134,11 +134,13 @@ def _look_ahead_again(now, p, q):
 
 
 @njit(**INLINE)
-def exchange(now, past, p, shift, rng):
+def exchange(wanted, now, past, p, shift, rng):
     """Propose a trade of the rows at positions p ... q: returns whether it was made.
 
     Position p is shifted already, later ones are not. ``past`` is the state after the rows before p.
     """
+    if wanted is None:
+        return False
     rows, line, q = now.rows, now.line, _last_traded(now, p)
     if q < 0:
         return False

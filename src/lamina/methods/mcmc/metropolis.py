@@ -6,6 +6,7 @@ import math
 
 from numba import njit
 
+from ...engine.noise import uniform
 from ...engine.stack import INLINE
 
 #: Acceptance rates aimed at: for the step of a single coordinate, and for joint moves of several parameters.
@@ -20,7 +21,7 @@ LEAST_STRETCH, MOST_STRETCH = 1e-3, 10.0
 @njit(**INLINE)
 def accept(rng, log_ratio):
     """Metropolis's decision."""
-    return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio
+    return log_ratio >= 0.0 or math.log(uniform(rng)) < log_ratio
 
 
 @njit(**INLINE)

@@ -10,12 +10,13 @@ import math
 
 from numba import njit
 
+from ...engine.noise import standard_normal
 from ...engine.stack import INLINE, LEAN, copy_array
-from ...gaps.pace import log_share, set_carry
+from ...gaps.pace import log_share
 from ...gaps.prior import log_gaps, sum_gaps
 from ...model.parameters import MEMORY, T_SCALE
 from ...model.rows import squared_errors
-from ..target import gap_prior_at, log_parameter_prior
+from ..target import gap_prior_at, log_parameter_prior, set_memory
 from .metropolis import TARGET, accept, adapt
 
 #: Moves of each parameter a round.
@@ -23,32 +24,46 @@ CHEAP_MOVES = 4
 
 
 @njit(**INLINE)
-def _log_conditional(target, state, i, squares, dates):
+def _log_conditional(target, state, i, errors):
     """log p(phi[i] | tau), up to a constant: from ``squared_errors``, or from what ``sum_gaps`` wrote."""
     value = log_parameter_prior(target, state.phi, i)
     if i == T_SCALE:
-        return value - dates * state.phi[i] - 0.5 * squares * math.exp(-2.0 * state.phi[i])  # Eq. (50)
+        return value - errors[1] * state.phi[i] - 0.5 * errors[0] * math.exp(-2.0 * state.phi[i])  # Eq. (50)
     value += log_gaps(target.rows, gap_prior_at(target, state.phi), state.sums)
     return value - log_share(target.rows) if i == MEMORY else value
 
 
+@njit(**INLINE)
+def _errors(wanted, target, state, i):
+    """``squared_errors`` if t_scale moves."""
+    if wanted is None or i != T_SCALE:
+        return 0.0, 0
+    return squared_errors(target.rows, state.tau)
+
+
+@njit(**INLINE)
+def _carry_anew(wanted, target, state, i):
+    """If memory has moved, set what it carries over, and sum up the gaps; ``state.carry`` keeps what it was."""
+    if wanted is None or i != MEMORY:
+        return
+    copy_array(target.rows.carry, state.carry)
+    set_memory(wanted, target.rows, state.phi)
+    sum_gaps(target.rows, target.gap_prior.floor, state.tau, state.sums)
+
+
 @njit(**LEAN)
-def move_alone(target, state, i, step, rate, rng):
-    """Some moves of phi[i]: alpha, memory or t_scale. ``step`` is the position of its step in ``state.steps``."""
-    rows, phi, squares, dates = target.rows, state.phi, 0.0, 0
-    if i == T_SCALE:
-        squares, dates = squared_errors(rows, state.tau)
-    else:
+def move_alone(needs, target, state, what, rate, rng):
+    """Some moves of alpha, memory or t_scale: ``what`` is its position in phi, and that of its step."""
+    rows, phi, (i, step) = target.rows, state.phi, what
+    errors = _errors(needs.t_scale, target, state, i)
+    if i != T_SCALE:
         sum_gaps(rows, target.gap_prior.floor, state.tau, state.sums)
-    value = _log_conditional(target, state, i, squares, dates)
+    value = _log_conditional(target, state, i, errors)
     for _ in range(CHEAP_MOVES):
         old = phi[i]
-        phi[i] = old + state.steps[step] * rng.standard_normal()
-        if i == MEMORY:
-            copy_array(rows.carry, state.carry)
-            set_carry(rows, math.exp(phi[i]))
-            sum_gaps(rows, target.gap_prior.floor, state.tau, state.sums)
-        new_value = _log_conditional(target, state, i, squares, dates)
+        phi[i] = old + state.steps[step] * standard_normal(rng)
+        _carry_anew(needs.memory, target, state, i)
+        new_value = _log_conditional(target, state, i, errors)
         accepted = 0.0
         if accept(rng, new_value - value):
             accepted, value = 1.0, new_value

@@ -17,6 +17,7 @@ from ...engine.stack import INLINE
 from ...engine.statespace import Process
 from ...gaps.prior import Exponents
 from ...model.rows import Rows, data_less_trend, log_date, variance
+from ..target import Needs
 
 
 class Tuning(NamedTuple):
@@ -63,7 +64,7 @@ class Pass(NamedTuple):
     t_scale: float
     y_scale: float
     way: int  #: +1 or -1
-    tilted: bool  #: whether the data depend on the inputs
+    needs: Needs
     outliers: int
     rate: float  #: of the adaptation of steps, 0 outside warm-up
 

@@ -15,6 +15,7 @@ import math
 from numba import njit
 
 from ...engine.local import log_with_data
+from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE
 from ..target import MIXTURE, NO_OUTLIERS
 from .metropolis import accept
@@ -29,7 +30,7 @@ def propose_factor(factor, outliers, rng):
     """Another factor: the other one of a mixture, or a random step of the logarithm."""
     if outliers == MIXTURE:
         return 1.0 if factor > 1.0 else OUTLIER_FACTOR
-    return factor * math.exp(1.5 * rng.standard_normal())
+    return factor * math.exp(1.5 * standard_normal(rng))
 
 
 @njit(**INLINE)
@@ -49,23 +50,27 @@ def draw_beyond(mean, sd, bound, side, rng):
     low = side * (bound - mean) / sd
     if low < 0.5:
         while True:
-            u = rng.standard_normal()
+            u = standard_normal(rng)
             if u > low:
                 return mean + side * sd * u
     slope = 0.5 * (low + math.sqrt(low * low + 4.0))
     while True:
-        u = low - math.log(1.0 - rng.random()) / slope
-        if math.log(1.0 - rng.random()) <= -0.5 * (u - slope) * (u - slope):
+        u = low - math.log(1.0 - uniform(rng)) / slope
+        if math.log(1.0 - uniform(rng)) <= -0.5 * (u - slope) * (u - slope):
             return mean + side * sd * u
 
 
 @njit(**INLINE)
-def renew(now, state, p, dt, rng):
+def renew(wanted, now, state, p, dt, rng):
     """Draw a new value for the limit at position p, and propose another factor of its variance.
 
     ``state`` is that on arrival at p, and the next position comes a step dt later.
     """
+    if wanted is None:
+        return
     process, rows, line, r = now.process, now.rows, now.line, now.row[p]
+    if not rows.measured[r]:
+        return
     if rows.limit[r] != 0:
         z, y_var = line.z[p, 0], line.y_var[p]
         s = math.sqrt(state.P[0, 0] + y_var)

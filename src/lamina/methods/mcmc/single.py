@@ -10,6 +10,7 @@ from numba import njit
 
 from ...engine.filter import copy_state
 from ...engine.local import log_input, predict_to
+from ...engine.noise import standard_normal
 from ...engine.stack import INLINE
 from ...gaps.moves import move_ratio
 from ...model.rows import data_less_trend
@@ -27,7 +28,7 @@ def move_input(now, states, p, shift, own, future, rng):
     is_first, is_last, here = p == 0, p == len(now.row) - 1, line.time[p]
     before = 0.0 if is_first else line.time[p - 1]
     after = 0.0 if is_last else line.time[p + 1] + shift
-    new = here + now.tuning.move[r] * rng.standard_normal()
+    new = here + now.tuning.move[r] * standard_normal(rng)
     accepted = 0.0
     if (is_first or new > before) and (is_last or new < after):
         ratio, change = move_ratio(now, r, here, new, shift)

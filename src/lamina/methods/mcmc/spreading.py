@@ -10,7 +10,8 @@ import math
 
 from numba import njit
 
-from ...engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, copy_array
+from ...engine.noise import standard_normal, uniform
+from ...engine.stack import INLINE, INLINE_MAKING_ARRAYS, INNER, copy_array
 from ...gaps.pace import log_share, set_carry
 from ...gaps.prior import log_gaps, sum_gaps
 from ...gaps.spread import Spread, spread
@@ -63,7 +64,7 @@ def _sort_again(order, time):
         order[q] = r
 
 
-@njit(**FAST)
+@njit(**INNER)
 def move_spread(target, state, here, i, step, rate, rng):
     """Moves of phi[i], alpha or memory, together with the gaps, Eq. (49).
 
@@ -73,12 +74,12 @@ def move_spread(target, state, here, i, step, rate, rng):
     run = min(state.run, N)
     value = _log_inputs(target, state.tau, state.phi, state.sums)
     for _ in range(SPREAD_MOVES):
-        proposal[i] = state.phi[i] + state.steps[step] * rng.standard_normal()
+        proposal[i] = state.phi[i] + state.steps[step] * standard_normal(rng)
         copy_array(rows.carry, state.carry)
         if i == MEMORY:
             set_carry(rows, math.exp(proposal[i]))
         power = math.sqrt((1.0 + math.exp(state.phi[ALPHA])) / (1.0 + math.exp(proposal[ALPHA])))
-        skip = 0 if run == N else int(run * rng.random())
+        skip = 0 if run == N else int(run * uniform(rng))
         ratio, new_value = spread(rows, state.tau, Spread(power, state.carry, run, skip), state.trial), 0.0
         if ratio > -math.inf:
             new_value = _log_inputs(target, state.trial, proposal, state.sums)
@@ -95,13 +96,15 @@ def move_spread(target, state, here, i, step, rate, rng):
     return here
 
 
-@njit(**FAST)
-def move_gaps(target, state, here, rate, rng):
+@njit(**INNER)
+def move_gaps(wanted, target, state, here, rate, rng):
     """Stretch gaps in merged time order, everything later shifting along, as Eq. (48) with O(N) sums.
 
     ``here`` is ``collapsed`` at the state. The sweep cannot make this move under a linear trend, where a shift changes
     all later data.
     """
+    if wanted is None:
+        return here
     N, steps = len(state.tau), state.tuning.stretch[0]
     first = N - 1  # exact rows stay: only gaps after the last of them can be stretched
     while first > 0 and target.rows.t_var[state.order[first]] > 0.0:
@@ -109,10 +112,10 @@ def move_gaps(target, state, here, rate, rng):
     value = _log_inputs(target, state.tau, state.phi, state.sums)
     copy_array(state.order, state.trial_order)
     for _ in range(min(GAP_MOVES, N - 1 - first)):
-        p = first + int(rng.random() * (N - 1 - first))
+        p = first + int(uniform(rng) * (N - 1 - first))
         r = state.order[p]
         gap = state.tau[state.order[p + 1]] - state.tau[r]
-        factor = math.exp(steps[r] * rng.standard_normal())
+        factor = math.exp(steps[r] * standard_normal(rng))
         ratio, new_value = -math.inf, 0.0
         if gap > 0.0 and gap * factor < math.inf:
             copy_array(state.tau, state.trial)

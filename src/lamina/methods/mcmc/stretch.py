@@ -13,6 +13,7 @@ from numba import njit
 
 from ...engine.filter import copy_state
 from ...engine.local import log_gap
+from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE
 from ...gaps.moves import stretch_ratio
 from .metropolis import accept, adapt_stretch
@@ -26,10 +27,10 @@ MOST_TABLES = 100
 @njit(**INLINE)
 def can_stretch(now, p, rng):
     """Whether to try the gap after position p."""
-    if p == len(now.row) - 1 or not now.later.open[p + 1] or now.tilted:
+    if p == len(now.row) - 1 or not now.later.open[p + 1] or now.needs.tilt is not None:
         return False
     tables = now.later.tables[p + 1]
-    return tables <= MOST_TABLES or rng.random() * tables < MOST_TABLES
+    return tables <= MOST_TABLES or uniform(rng) * tables < MOST_TABLES
 
 
 @njit(**INLINE)
@@ -42,7 +43,7 @@ def _propose(now, p, shift, scale, rng):
     gap = line.time[p + 1] + shift - line.time[p]
     if not gap > 0.0:
         return 0.0, -math.inf
-    factor = math.exp(scale * rng.standard_normal())
+    factor = math.exp(scale * standard_normal(rng))
     step = gap * factor - gap
     if not (math.isfinite(step) and gap + step > 0.0):
         return 0.0, -math.inf

@@ -23,12 +23,11 @@ from numba import njit
 from ...engine.backward import Information
 from ...engine.filter import State, begin, copy_state
 from ...engine.local import backward_step, condition_on, log_future, predict_to
-from ...engine.stack import INLINE, LEAN, zeros
+from ...engine.stack import INLINE, LEAN, hold, zeros
 from ...engine.statespace import Process, blocks_at
 from ...gaps.moves import sum_innovations
 from ...model.parameters import T_SCALE, Y_SCALE
-from ...model.rows import is_tilted
-from ..target import NO_OUTLIERS, gap_prior_at
+from ..target import gap_prior_at
 from .exchange import exchange
 from .positions import Pass, States, place, sum_later
 from .renewal import renew
@@ -62,12 +61,11 @@ def _visit(now, states, p, shift, rng):
     is_last = p == len(now.row) - 1
     line.time[p] += shift
     now.tau[now.row[p]] = now.way * line.time[p]
-    if not is_last and exchange(now, states.past, p, shift, rng) and p > 0:
+    if not is_last and exchange(now.needs.trades, now, states.past, p, shift, rng) and p > 0:
         predict_to(process, states.past, line.time[p] - line.time[p - 1], states.ahead)
     r, gap = now.row[p], 0.0 if is_last else line.time[p + 1] + shift - line.time[p]
     stretchable, movable = can_stretch(now, p, rng), rows.t_var[r] > 0.0
-    if rows.measured[r] and (now.outliers != NO_OUTLIERS or rows.limit[r] != 0):
-        renew(now, states.ahead, p, gap, rng)
+    renew(now.needs.renewals, now, states.ahead, p, gap, rng)
     copy_state(process, states.ahead, states.here)
     own, future = condition_on(process, line.z[p, 0], line.y_var[p], states.here), 0.0
     if not is_last:
@@ -82,19 +80,19 @@ def _visit(now, states, p, shift, rng):
     return stretch(now, states, p, shift, future, rng) if stretchable else shift
 
 
-@njit(nogil=True, cache=True, **LEAN)
+@njit(**LEAN)
 def sweep(target, state, rate, way, rng):
     """One sweep over all positions. ``state.tau``, its order, and what changes in ``target.rows`` are updated in place.
 
     ``rate`` > 0 adapts the steps (warm-up only).
     """
     work, phi, dims = state.work, state.phi, target.process.dims
-    now = Pass(
+    now = hold(Pass(
         Process(blocks_at(target.process.blocks, target.factors, phi, 0), dims, (0,)),
         target.rows, gap_prior_at(target, phi), state.tau, state.beta, state.tuning,
         work.row, work.line, work.later, work.total, work.passed,
-        math.exp(phi[T_SCALE]), math.exp(phi[Y_SCALE]), way, is_tilted(target.rows), target.outliers, rate,
-    )  # fmt: skip
+        math.exp(phi[T_SCALE]), math.exp(phi[Y_SCALE]), way, target.needs, target.outliers, rate,
+    ))  # fmt: skip
     _prepare(now, state.order)
     states = States(
         State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims)),

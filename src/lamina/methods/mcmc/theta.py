@@ -11,12 +11,13 @@ import math
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, INLINE, LEAN
+from ...engine.noise import standard_normal
+from ...engine.stack import INLINE, INNER, LEAN
 from ..target import collapsed, log_parameter_prior
 from .metropolis import JOINT_TARGET, THETA_STEP, accept, adapt
 
 
-@njit(**FAST)
+@njit(**INNER)
 def move_theta(target, state, here, moves, rate, rng):
     """Some moves; ``here`` is ``collapsed`` at the state, before, and what is returned, after them."""
     J = len(target.theta)
@@ -24,7 +25,7 @@ def move_theta(target, state, here, moves, rate, rng):
     for _ in range(moves if J > 0 else 0):
         ratio = 0.0
         for j in range(J):
-            noise[j] = rng.standard_normal()
+            noise[j] = standard_normal(rng)
         for j in range(J):
             step = 0.0
             for k in range(j + 1):

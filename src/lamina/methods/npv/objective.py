@@ -18,7 +18,7 @@ from numba import njit
 
 from ...engine.curvature import along
 from ...engine.filter import Series
-from ...engine.stack import FAST
+from ...engine.stack import FAST, INNER
 from ...engine.statespace import Process, blocks_at
 from ...gaps.prior import Gaps, add_log_gap_curvature
 from ...model.parameters import T_SCALE, Y_SCALE
@@ -27,7 +27,7 @@ from ..coordinates import pull_gradient, to_inputs
 from ..target import gap_prior_at, likelihood, spacing
 
 
-@njit(**FAST)
+@njit(**INNER)
 def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
     """E log p(t | x) under N(m, diag v), Eq. (56), up to a constant; its gradients are added to d_m and d_v (n,).
 
@@ -63,7 +63,7 @@ def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
     return -0.5 * total * scale, total
 
 
-@njit(**FAST)
+@njit(**INNER)
 def entropy_bound(m, v, d_m, d_v):
     """The lower bound of the entropy, Eq. (57), for m, v (K, n); gradients are added to d_m and d_v."""
     K, n = m.shape
