@@ -389,6 +389,8 @@ ROWS = {
     "bad cells left out": warns(
         PLAIN.replace("1.2", "lost").replace("43", "-43"), "lines 4 and 5", "left out", skip_bad_rows=True, rows=4
     ),
+    "ragged rows": refuses(PLAIN.replace(",1.2,", ","), "line 4", "the row has 4 cells"),
+    "ragged rows left out": warns(PLAIN.replace(",1.2,", ","), "line 4", "left out", skip_bad_rows=True, rows=5),
     "mostly bad cells": refuses(
         "depth,age_bp,age_sd,value,value_sd\n1,1,1,1,1\n2,x,1,1,1\n3,y,1,1,1\n4,z,1,1,1\n", "half", skip_bad_rows=True
     ),

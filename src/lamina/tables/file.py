@@ -18,7 +18,7 @@ from .formats.excel import SUFFIXES as EXCEL
 from .formats.excel import read_excel
 from .formats.text import read_text
 from .headers import Header, parse, squash
-from .messages import Fact, Notes, TableError, listing, option, problem, quote
+from .messages import Fact, Notes, TableError, listing, name_lines, option, problem, quote
 from .options import Options
 
 _CHUNK = 65_536
@@ -144,7 +144,10 @@ def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
     while texts and not texts[-1]:
         texts = texts[:-1]
     headers = _headers(path, rows, at, texts, roles)
-    cells, lines = _below(path, rows, at, texts)
+    cells, lines, ragged = _below(path, rows, at, texts, options.skip_bad_rows)
+    if ragged:
+        left_out = f"rows with another number of cells than the header are left out ({name_lines(ragged)})."
+        rows = replace(rows, warnings=(*rows.warnings, left_out))
     return Grid(
         path, hashlib.sha256(data).hexdigest(), rows.form, options, headers, rows.lines[at], cells, lines,
         rows.lines[:at], [line for line, width in rows.comments if line > rows.lines[at] and width == len(texts)],
@@ -234,8 +237,13 @@ def _refuse_numbers_as_header(path: Path, rows: Rows, at: int) -> None:
         raise problem(path, found, do, rows.lines[at])
 
 
-def _below(path: Path, rows: Rows, at: int, names: list[str]) -> tuple[list[list[str]], list[int]]:
-    """The rows below the header, all of its width, without repetitions of the header."""
+def _below(
+    path: Path, rows: Rows, at: int, names: list[str], skip: bool
+) -> tuple[list[list[str]], list[int], list[int]]:
+    """The rows below the header, all of its width, without repetitions of the header; and the lines of others.
+
+    These are left out if `skip`, unless they are most of the table. Else raises TableError.
+    """
     width = len(names)
     again = [name.casefold() for name in names]
     cells: list[list[str]] = []
@@ -244,7 +252,7 @@ def _below(path: Path, rows: Rows, at: int, names: list[str]) -> tuple[list[list
     if all(len(row) == width + 1 for row in rows.cells[at + 1 :]):
         do = "give the first column, which seems to hold row names, a name too"
     for row, line in zip(rows.cells[at + 1 :], rows.lines[at + 1 :], strict=True):
-        if [cell.casefold() for cell in row[:width]] == again:
+        if row[:1] and row[0].casefold() == again[0] and [cell.casefold() for cell in row[:width]] == again:
             continue
         if len(row) < width and rows.ragged:
             row = row + [""] * (width - len(row))
@@ -253,7 +261,12 @@ def _below(path: Path, rows: Rows, at: int, names: list[str]) -> tuple[list[list
             notes.fault(found, do, [line])
         cells.append(row[:width])
         lines.append(line)
-    notes.refuse(path)
+    ragged = sorted(line for fault in notes.faults.values() for line in fault)
+    if not skip or 2 * len(ragged) > len(lines):
+        notes.refuse(path)
+    if ragged:
+        kept = [i for i, line in enumerate(lines) if line not in set(ragged)]
+        cells, lines = [cells[i] for i in kept], [lines[i] for i in kept]
     if not cells:
         raise problem(path, "there is a header, but no row below it", "add the measurements", rows.lines[at])
-    return cells, lines
+    return cells, lines, ragged

@@ -133,7 +133,8 @@ class Between:
         if self.key is None:
             return None
         reading, by, places = self.reading, self.key.by, self.arranged.places
-        blocks = [run for run in self._places() if len({i if self.tied[i] is None else self.tied[i] for i in run}) > 1]
+        some = self._places() if reading.options.equal_depth is not None else ()  # others have no equal places
+        blocks = [run for run in some if len({i if self.tied[i] is None else self.tied[i] for i in run}) > 1]
         if blocks:
             self._refuse_exact([i for run in blocks for i in run if self.exact[i]])
             lines = "; ".join(map(self._in_lines, blocks))
@@ -165,6 +166,8 @@ class Between:
         """Whether there is a hiatus between each row of the record and the next one of its sequence; None for none."""
         reading, places = self.reading, self.arranged.places
         marked, depths = self._marked(), self._hiatus_depths()
+        if not depths and not any(marked):
+            return None
         sign = -1.0 if self.arranged.by == "height" else 1.0
         hiatus, used, found = np.zeros(len(self.tied), dtype=bool), set(), set()
         for members in self._sequences():

@@ -1,5 +1,6 @@
 """Cells to numbers: decimal points and commas, thousands, empty cells, and text where a number should be."""
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable
@@ -21,6 +22,9 @@ _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 _POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
 _WHOLE = re.compile(r"[-+]?\d{3,}")
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
+#: The characters of plain numbers, and what is empty among them.
+_PLAIN = re.compile(r"[0-9.eE+\-\n]*")
+_PLAIN_BLANKS = {"", "-", "--"}
 #: What a row is without that has an empty cell.
 _LACKING = {"input": "date", "output": "value"}
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
@@ -36,8 +40,11 @@ _DATE = re.compile(
 def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     """Whether numbers in these columns are written with a decimal comma. Raises TableError if that is unclear."""
     headers = list(headers)
+    columns = {header.index: reading.column(header) for header in headers}
     _refuse_pointed_thousands(reading, headers)
-    cells = [(cell, i, header) for header in headers for i, cell in enumerate(reading.column(header))]
+    if not any("," in cell for column in columns.values() for cell in column):
+        return False
+    cells = [(cell, i, header) for header in headers for i, cell in enumerate(columns[header.index])]
     commas = [one for one in cells if "," in one[0] and _COMMA.fullmatch(_plain(one[0]))]
     if not commas:
         return False
@@ -54,13 +61,14 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
 def _refuse_pointed_thousands(reading: Reading, headers: Iterable[Header]) -> None:
     """Raise TableError if a column may have points for thousands, as 980 above 1.234 shows."""
     for header in headers:
-        cells = [cell for cell in reading.column(header) if not is_blank(cell)]
-        pointed = [cell for cell in cells if "." in cell]
-        if not pointed or len(pointed) == len(cells) or not all(map(_POINTED.fullmatch, pointed)):
+        column = reading.column(header)
+        pointed = [cell for cell in column if "." in cell]
+        if not pointed or len(pointed) == len(column) or not all(map(_POINTED.fullmatch, pointed)):
             continue
+        cells = [cell for cell in column if not is_blank(cell)]
         whole = [cell for cell in cells if _WHOLE.fullmatch(cell)]
-        if len(whole) + len(pointed) == len(cells):
-            row = next(i for i, cell in enumerate(reading.column(header)) if cell == pointed[0])
+        if whole and len(whole) + len(pointed) == len(cells):
+            row = column.index(pointed[0])
             found = f"found {quote(pointed[0])} beside {quote(whole[0])}, which may be thousands or decimals"
             do = "write thousands without a separator, or give all numbers of the column as many decimals"
             raise reading.problem(found, do, row, header)
@@ -72,7 +80,7 @@ def values(reading: Reading, header: Header, what: str, blank: bool | Mask = Fal
     A cell that is no number is NaN too, and added to the `faults`, which call the content `what`.
     """
     cells = reading.column(header)
-    column = np.array([number_in(cell, reading.comma) for cell in cells])
+    column = numbers_in(cells, reading.comma)
     may_be_blank = np.broadcast_to(blank, column.shape)
     wrong = [i for i in np.flatnonzero(np.isnan(column)).tolist() if not (may_be_blank[i] and is_blank(cells[i]))]
     if wrong and faults:
@@ -84,7 +92,10 @@ def values(reading: Reading, header: Header, what: str, blank: bool | Mask = Fal
 
 def blanks(reading: Reading, header: Header) -> Mask:
     """Which rows have nothing in a column."""
-    return np.array([is_blank(cell) for cell in reading.column(header)])
+    cells = reading.column(header)
+    if _is_plain(cells):
+        return np.array([cell in _PLAIN_BLANKS for cell in cells])
+    return np.array([is_blank(cell) for cell in cells])
 
 
 def is_blank(cell: str) -> bool:
@@ -94,6 +105,20 @@ def is_blank(cell: str) -> bool:
 
 def _plain(cell: str) -> str:
     return cell.strip().replace("−", "-").replace("–", "-")
+
+
+def numbers_in(cells: list[str], comma: bool) -> Array:
+    """The numbers in cells, shape (rows,); NaN for anything else."""
+    if _is_plain(cells):
+        with contextlib.suppress(ValueError):
+            column = np.array([cell or "nan" for cell in cells], dtype=np.float64)
+            return np.where(np.isfinite(column), column, np.nan)
+    return np.array([number_in(cell, comma) for cell in cells])
+
+
+def _is_plain(cells: list[str]) -> bool:
+    """Whether cells have only characters of numbers with a decimal point: these are read at once."""
+    return _PLAIN.fullmatch("\n".join(cells)) is not None
 
 
 def number_in(cell: str, comma: bool) -> float:

@@ -164,7 +164,7 @@ def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
     places = values(reading, depth, "depth", blank=True)
     reading.refuse()
     for members in groups.values():
-        known = [i for i in members if not np.isnan(places[i])]
+        known = _dated(members, places)
         steps = np.sign(np.diff(places[known]))
         turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
         if not turns.size:
@@ -209,7 +209,8 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
 
 
 def _dated(rows: list[int], t: Array) -> list[int]:
-    return [i for i in rows if not np.isnan(t[i])]
+    found = np.array(rows, dtype=int)
+    return found[~np.isnan(t[found])].tolist()
 
 
 def _runs_back(reading: Reading, key: Key, members: list[int], t: Array, order: Order) -> bool:

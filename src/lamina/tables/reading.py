@@ -186,7 +186,7 @@ def _understand_all(grid: Grid) -> TableReading:
     measured = _measure(reading)
     record = _record(reading, measured)
     lines = tuple(reading.lines_of(measured.arranged.rows))
-    exact = sorted(line for line, is_exact in zip(lines, record.exact, strict=True) if is_exact)
+    exact = sorted(lines[i] for i in np.flatnonzero(record.exact).tolist())
     where = f" ({name_lines(exact)})" if exact else ""
     reading.fact("exact rows", f"{len(exact)}{where}", "an input error of 0 means exact")
     note_reversals(reading, record, measured.arranged, lines)

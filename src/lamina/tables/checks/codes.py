@@ -9,10 +9,14 @@ import numpy as np
 from ..columns import Reading
 from ..headers import Header
 from ..messages import flag, quote, set_by
-from ..numbers import number_in
+from ..numbers import number_in, numbers_in
 
 #: How databases write a missing value: nines, and what programs put into empty cells.
 _CODE = re.compile(r"[-+]?9{2,}(?:[.,](?:0+|9+|25))?")
+#: What a column with such numbers has at least once.
+_SEEN = re.compile(
+    rf"^(?:{_CODE.pattern}|−9+[.,]?\d*|[-+−]?(?:[\d.]+[eE][-+\d]+|32767|32768|2147483648)(?:[.,]0*)?)$", re.MULTILINE
+)
 _FILLS = (1e20, 1e30, 1e35, 1e36, 9.96921e36, -1e34, -32768.0, 32767.0, -2147483648.0)
 #: An error is isolated if it is larger than all others by this factor.
 _FACTOR = 5.0
@@ -27,12 +31,12 @@ def without_codes(reading: Reading, headers: list[Header]) -> Reading:
     cells = reading.cells
     if codes:
         cells = [list(row) for row in cells]
-        emptied = []
+        emptied: list[int] = []
         for header in headers:
-            for i, row in enumerate(cells):
-                if number_in(row[header.index], reading.comma) in codes:
-                    row[header.index] = ""
-                    emptied.append(i)
+            rows = np.flatnonzero(np.isin(numbers_in(reading.column(header), reading.comma), list(codes))).tolist()
+            for i in rows:
+                cells[i][header.index] = ""
+            emptied += rows
         where = f" ({reading.name_lines(sorted(set(emptied)))})" if emptied else ""
         reading.fact("missing", f"{len(emptied)} cells are empty{where}", set_by("missing"))
     elif reading.options.missing is None:
@@ -44,10 +48,13 @@ def without_codes(reading: Reading, headers: list[Header]) -> Reading:
 def _ask_about_codes(reading: Reading, header: Header) -> None:
     """Ask about an isolated number that looks like a code. Among its like it is a number; if negative, warn."""
     cells = reading.column(header)
-    found = {i: number_in(cell, reading.comma) for i, cell in enumerate(cells) if _is_code(cell)}
+    seen = {text for text in _SEEN.findall("\n".join(cells)) if _is_code(text)}
+    if not seen:
+        return
+    found = {i: number_in(cell, reading.comma) for i, cell in enumerate(cells) if cell in seen}
     if not found:
         return
-    others = np.array([number_in(cell, reading.comma) for i, cell in enumerate(cells) if i not in found])
+    others = np.delete(numbers_in(cells, reading.comma), list(found))
     others = others[np.isfinite(others)]
     for code in dict.fromkeys(found.values()):
         rows = [i for i, value in found.items() if value == code]

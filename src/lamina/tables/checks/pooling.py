@@ -1,13 +1,11 @@
 """Rows of several places under one curve: identifiers that repeat, and coordinates that are far apart."""
 
-import math
-
 import numpy as np
 
 from ..columns import Reading
 from ..headers import Header, squash
 from ..messages import flag, listing, option, set_by
-from ..numbers import Array
+from ..numbers import Array, numbers_in
 
 #: Names of columns that say where a row comes from.
 _PLACES = {
@@ -132,23 +130,17 @@ def _coordinates(reading: Reading, names: tuple[str, ...]) -> tuple[Header, Arra
     """A column of degrees; NaN where there is no number."""
     for header in reading.headers:
         if squash(header.text) in names and header.role is None:
-            return header, np.array([_degrees(cell) for cell in reading.column(header)])
+            return header, numbers_in(reading.column(header), comma=True)
     return None
-
-
-def _degrees(cell: str) -> float:
-    try:
-        return float(cell.replace(",", "."))
-    except ValueError:
-        return math.nan
 
 
 def _extent(latitude: Array, longitude: Array) -> float:
     """How far apart places are, in km: the largest distance from the first one, or from the farthest from it."""
     known = np.isfinite(latitude + longitude)
-    places = np.unique(np.stack([latitude[known], longitude[known]]), axis=1)[:, :_MOST_PLACES]
-    if places.shape[1] < 2:
+    latitude, longitude = latitude[known], longitude[known]
+    if not latitude.size or max(np.ptp(latitude), np.ptp(longitude)) == 0.0:
         return 0.0
+    places = np.unique(np.stack([latitude, longitude]), axis=1)[:, :_MOST_PLACES]
     first = _distances(places, 0)
     return float(max(first.max(), _distances(places, int(first.argmax())).max()))
 

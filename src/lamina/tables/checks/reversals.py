@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,16 +43,16 @@ class Neighbours(NamedTuple):
 def neighbours(record: Record, members: NDArray[np.intp]) -> Neighbours:
     """The dated neighbours of a sequence that are two layers."""
     rows = members[record.dated[members]]
-    apart = [pair for pair in pairwise(rows.tolist()) if not _together(record, *pair)]
-    first, last = np.array(apart, dtype=int).reshape(-1, 2).T
+    first, last = rows[:-1], rows[1:]
+    apart = np.ones(first.size, dtype=bool)
+    if record.tie is not None:
+        tie = np.array(record.tie, dtype=object)
+        apart &= (tie[first] == None) | (tie[first] != tie[last])  # noqa: E711, element by element
+    if record.depth is not None:
+        apart &= record.depth[first] != record.depth[last]
+    first, last = first[apart], last[apart]
     step = record.sign * (record.t[last] - record.t[first])
     return Neighbours(first, last, step, np.hypot(record.t_sd[first], record.t_sd[last]))
-
-
-def _together(record: Record, first: int, last: int) -> bool:
-    """Whether two rows of a sequence are one layer, or have no known order."""
-    tied = record.tie is not None and record.tie[first] is not None and record.tie[first] == record.tie[last]
-    return tied or (record.depth is not None and bool(record.depth[first] == record.depth[last]))
 
 
 def note_reversals(reading: Reading, record: Record, arranged: Arrangement, lines: Sequence[int]) -> None:
@@ -134,11 +133,11 @@ def _ask_about_runs(reading: Reading, record: Record, arranged: Arrangement, one
     reading.ask(
         f"{what} here, as if the rows{inside} were two cores: read as one, a date is reversed by {sigma:.1f} combined "
         "sigma",
-        f"name the cores in a column and say {option('sequence', 'COLUMN')}; or say {flag('pool')} (pool=True in "
-        "Python) if they are one core",
+        f"name the cores in a column and say {option('sequence', 'COLUMN')}; say {flag('pool')} (pool=True in Python) if "
+        "they are one core; or fit without order with --order none",
         arranged.rows[start],
         reading.columns.t,
-        pool=True,
+        order="none",
     )
 
 

@@ -1,0 +1,37 @@
+"""All questions about a table at once, and the command that works."""
+
+from lamina.tables import Options, survey
+
+
+def test_all_that_is_unclear_comes_in_one_go(table):
+    path = table(
+        "Time (ka),Benthic d18O (per mil),Standard error (per mil)\n"
+        + "".join(f"{k},{3.2 + 0.1 * k:.2f},0.05\n" for k in range(8)),
+        "stack.csv",
+    )
+    found = survey(path)
+    text = "\n".join(found.questions)
+    for option in "--y COLUMN", "--t-sd COLUMN or NUMBER", "--order none":
+        assert option in text
+    assert found.command.endswith("stack.csv --t-sd NUMBER --y 'Benthic d18O (per mil)' --order none")
+    assert found.reading.record.y_sd.tolist() == [0.05] * 8
+
+
+def test_a_clear_table_has_no_question_and_keeps_its_options(table):
+    path = table("depth,age_bp,age_sd,rsl,rsl_sd\n1,100,9,1,1\n2,200,9,1,1\n", "my core.csv")
+    found = survey(path, Options(t_sigma=2, hiatus=(1.5,)))
+    assert found.questions == ()
+    assert found.command == f"lamina fit '{path}' --t-sigma 2 --hiatus 1.5"
+
+
+def test_dates_alone_are_for_an_age_depth_model(table):
+    found = survey(table("depth,14C age,14C error\n1,400,30\n2,900,30\n3,1500,30\n"), Options(curve="SHCal20"))
+    assert found.questions == ()
+    assert found.command.startswith("lamina agedepth ")
+    assert found.command.endswith("--curve SHCal20")
+
+
+def test_what_no_option_decides_has_no_command(table):
+    found = survey(table("a,b\n1,2\n3,4\n"))
+    assert len(found.questions) == 1
+    assert (found.reading, found.command) == (None, "")
