@@ -133,8 +133,8 @@ def _ask_about_runs(reading: Reading, record: Record, arranged: Arrangement, one
     reading.ask(
         f"{what} here, as if the rows{inside} were two cores: read as one, a date is reversed by {sigma:.1f} combined "
         "sigma",
-        f"name the cores in a column and say {option('sequence', 'COLUMN')}; say {flag('pool')} (pool=True in Python) if "
-        "they are one core; or fit without order with --order none",
+        f"name the cores in a column and say {option('sequence', 'COLUMN')}; say {flag('pool')} (pool=True in Python) "
+        "if they are one core; or fit without order with --order none",
         arranged.rows[start],
         reading.columns.t,
         order="none",
