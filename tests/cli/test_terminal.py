@@ -84,6 +84,20 @@ def test_too_little_memory_is_one_message(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_shell_that_allows_too_few_addresses_is_one_message(tmp_path):
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (900_000_000, resource.RLIM_INFINITY))
+
+    done = run("check", write_table(tmp_path), preexec_fn=limit)
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"lamina: a fit needs at least 1.2 GB of addresses, and this process may use 0.9 GB. Raise the limit: "
+        b"ulimit -v.\n"
+    )
+
+
 def test_numbers_that_no_memory_holds_are_refused_before_the_fit(tmp_path):
     table = write_table(tmp_path)
     for option in "--draws", "--chains", "--ensemble":

@@ -6,6 +6,7 @@ import sys
 import warnings
 
 from ..errors import LaminaError
+from ..support.memory import check_start
 from .signals import end_by_interrupt, exit_code
 from .terminal import complain, give_up, open_streams, show, warn
 
@@ -21,6 +22,7 @@ def main() -> None:
 
             show(f"lamina {version('lamina')}")
             return
+        check_start()
         from .root import app
 
         app()

@@ -16,6 +16,9 @@ with suppress(ImportError):  # Windows has none
 #: Limits of a container, in the two versions of Linux's control groups.
 _CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
+#: A fit of six rows needs as many addresses: code of LLVM, linear algebra and Matplotlib, and the stacks of threads.
+LEAST_ADDRESSES = 1.2e9
+
 
 def memory_limit() -> float:
     """Bytes that this process may use at most: those of the machine, the container or the shell (ulimit -v)."""
@@ -34,6 +37,16 @@ def address_limit() -> float:
         return float("inf")
     soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     return float("inf") if soft == resource.RLIM_INFINITY else float(soft)
+
+
+def check_start() -> None:
+    """Raise MethodError if this process may use too few addresses even to load the compiler, which would crash."""
+    limit = address_limit()
+    if limit < LEAST_ADDRESSES:
+        raise MethodError(
+            f"a fit needs at least {LEAST_ADDRESSES / 1e9:.1f} GB of addresses, and this process may use "
+            f"{limit / 1e9:.1f} GB. Raise the limit: ulimit -v."
+        )
 
 
 def check_memory(what: str, needed: float) -> None:
