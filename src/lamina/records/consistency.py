@@ -23,9 +23,11 @@ def check_consistency(record: Record) -> None:
         for name, rows in record.sequences:
             _check_depth(record.depth, name, rows)
     _check_dated(record)
-    if record.exact.any():
+    exact = record.exact
+    if exact.any():
         for name, rows in record.sequences:
-            _check_exact_rows(record, name, rows)
+            if np.count_nonzero(exact[rows]) > 1:
+                _check_exact_rows(record, name, rows)
 
 
 def _in_sequence(name: Hashable | None) -> str:
@@ -54,23 +56,24 @@ def _check_depth(depth: Array, name: Hashable | None, rows: Array) -> None:
 
 def _check_dated(record: Record) -> None:
     """The neighbours of a row without a date place it, so its sequence must hold dates."""
+    dated = record.dated
     for name, rows in record.sequences:
-        if not record.dated[rows].any():
+        if not dated[rows].any():
             where = "the record" if name is None else f"sequence {name!r}"
             raise RecordError(f"no row of {where} has a date. Give at least one row a finite t_sd.")
     loose = np.isin(np.arange(len(record)), record.unordered)
     refuse(
-        loose & ~record.dated,
+        loose & ~dated,
         "{rows} has neither a date (t_sd is infinite) nor a place in a sequence. Give it one of them, or leave it out.",
     )
 
 
 def _check_exact_rows(record: Record, name: Hashable | None, rows: Array) -> None:
     """Exact inputs of a sequence must follow its order and leave room for the rows between them."""
-    least = np.zeros(len(record)) if record.least_gap is None else record.least_gap
-    place = np.flatnonzero(record.exact[rows])
+    least = np.zeros(len(rows)) if record.least_gap is None else record.least_gap[rows]
+    place = np.flatnonzero(record.t_sd[rows] == 0.0)
     step = record.sign * np.diff(record.t[rows[place]])
-    needed = np.array([least[rows[a:b]].sum() for a, b in pairwise(place)])
+    needed = np.array([least[a:b].sum() for a, b in pairwise(place)])
     squeezed = (step == 0.0) & (np.diff(place) > 1)
     for wrong, problem in (
         (step < 0.0, f"contradict order={record.order!r}"),

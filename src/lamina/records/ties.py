@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,15 +31,16 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
     if record.tie is None:
         return record, layer
     columns = {name: getattr(record, name).copy() for name in ("t", "t_sd", "y", "y_sd")}
+    rows_of = _RowsOf.record(record)
     dates = list(record.dates or [None] * len(record))
     keep, last = np.ones(len(record), dtype=bool), np.arange(len(record))
     for name, rows in rows_by_label(record.tie).items():
         if len(rows) == 1:
             continue
-        _check_place(record, name, rows)
+        _check_place(rows_of, name, rows)
         first = rows[0]
-        columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, name, rows)
-        columns["y"][first], columns["y_sd"][first] = _one_value(record, name, rows)
+        columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, rows_of, name, rows)
+        columns["y"][first], columns["y_sd"][first] = _one_value(record, rows_of, name, rows)
         keep[rows[1:]], layer[rows[1:]], last[first] = False, first, rows[-1]
     changes: dict[str, Any] = {name: values[keep] for name, values in columns.items()}
     # There is no gap within a layer: a hiatus or a minimum gap of its last row counts.
@@ -48,7 +49,7 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
         if values is not None:
             changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
     if record.limit is not None:
-        changes["limit"] = np.array([record.limit[layer == first].sum() for first in np.flatnonzero(keep)])
+        changes["limit"] = np.bincount(layer, record.limit, minlength=len(record))[keep].astype(record.limit.dtype)
     if record.dates is not None or any(date is not None for date in dates):
         changes["dates"] = [date for date, kept in zip(dates, keep, strict=True) if kept]
     return replace(record, tie=None, **changes), (np.cumsum(keep) - 1)[layer]
@@ -77,31 +78,47 @@ def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
     return replace(record, **changes), n - 1 - layer
 
 
-def _check_place(record: Record, name: Hashable, rows: Array) -> None:
+class _RowsOf(NamedTuple):
+    """What is known of each row of a record, computed once for all ties."""
+
+    sequences: list[Array]  #: the rows of each sequence
+    sequence: Array  #: the sequence of each row, -1 for none
+    place: Array  #: its position there
+    exact: Array
+    dated: Array
+    measured: Array
+
+    @classmethod
+    def record(cls, record: Record) -> _RowsOf:
+        sequences = [rows for _, rows in record.sequences]
+        sequence, place = np.full(len(record), -1), np.zeros(len(record), dtype=int)
+        for k, rows in enumerate(sequences):
+            sequence[rows], place[rows] = k, np.arange(len(rows))
+        return cls(sequences, sequence, place, record.exact, record.dated, record.measured)
+
+
+def _check_place(rows_of: _RowsOf, name: Hashable, rows: Array) -> None:
     """Tied rows must be next to each other in one sequence, or have no order at all."""
-    for _, members in record.sequences:
-        place = np.flatnonzero(np.isin(members, rows))
-        if len(place) == 0:
-            continue
-        if len(place) < len(rows):
-            raise RecordError(
-                f"{{rows}} are tied ({name!r}) but belong to different sequences. Tie rows of one sequence "
-                "only; a horizon that several cores share can be given to each of them with its own date.",
-                rows=rows,
-            )
-        between = np.setdiff1d(members[place[0] : place[-1]], rows)
-        if len(between):
-            raise OrderError(
-                f"{{rows}} are tied ({name!r}), but {{between}} lies between them in the same "
-                "sequence and would have to be older and younger at once. Correct the tie or the order.",
-                rows=rows,
-                between=between,
-            )
+    owner, place = rows_of.sequence[rows], np.sort(rows_of.place[rows])
+    if np.any(owner != owner[0]):
+        raise RecordError(
+            f"{{rows}} are tied ({name!r}) but belong to different sequences. Tie rows of one sequence "
+            "only; a horizon that several cores share can be given to each of them with its own date.",
+            rows=rows,
+        )
+    if owner[0] >= 0 and place[-1] - place[0] >= len(rows):
+        between = np.setdiff1d(rows_of.sequences[owner[0]][place[0] : place[-1]], rows)
+        raise OrderError(
+            f"{{rows}} are tied ({name!r}), but {{between}} lies between them in the same "
+            "sequence and would have to be older and younger at once. Correct the tie or the order.",
+            rows=rows,
+            between=between,
+        )
 
 
-def _one_date(record: Record, name: Hashable, rows: Array) -> tuple[float, float, Date | None]:
+def _one_date(record: Record, rows_of: _RowsOf, name: Hashable, rows: Array) -> tuple[float, float, Date | None]:
     """t, t_sd and the date of a layer: the product of the dates of its rows."""
-    exact = [i for i in rows if record.exact[i]]
+    exact = rows[rows_of.exact[rows]].tolist()
     if exact:
         if len({record.t[i] for i in exact}) > 1:
             raise OrderError(
@@ -109,10 +126,11 @@ def _one_date(record: Record, name: Hashable, rows: Array) -> tuple[float, float
                 rows=exact,
             )
         return float(record.t[exact[0]]), 0.0, None
-    dated = [i for i in rows if record.dated[i]]
+    dated = rows[rows_of.dated[rows]].tolist()
     if not dated:
         return np.nan, np.inf, None
-    special = {i: date for i, date in enumerate(record.dates or ()) if date is not None and i in dated}
+    kinds = ((i, record.dates[i] if record.dates else None) for i in dated)
+    special = {i: date for i, date in kinds if date is not None}
     t, sd = record.t[dated], record.t_sd[dated]
     if not special:
         precision = sd**-2.0
@@ -134,9 +152,9 @@ def _one_date(record: Record, name: Hashable, rows: Array) -> tuple[float, float
     return product.mean, product.sd, product
 
 
-def _one_value(record: Record, name: Hashable, rows: Array) -> tuple[float, float]:
+def _one_value(record: Record, rows_of: _RowsOf, name: Hashable, rows: Array) -> tuple[float, float]:
     """y and y_sd of a layer."""
-    measured = rows[record.measured[rows]]
+    measured = rows[rows_of.measured[rows]]
     if len(measured) == 0:
         return np.nan, np.inf
     if record.limit is not None and record.limit[rows].any() and len(measured) > 1:
