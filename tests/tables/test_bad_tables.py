@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import time
 import tracemalloc
 
 import pytest
@@ -548,16 +549,88 @@ def test_damage_is_refused_or_read_but_never_a_crash(table, seed):
             read(table(bytes(data)))
 
 
-def test_a_long_header_is_not_matched(table, monkeypatch):
-    # The time to match could grow with every word that is also two ("low", "er").
-    def refuse(named):
-        raise AssertionError("a long header is matched")
-
-    monkeypatch.setattr(headers, "_pattern", refuse)
-    assert headers.parse(0, "lower" * 2000 + "!").role is None
-    monkeypatch.undo()
+def test_a_long_header_is_refused(table):
     with pytest.raises(TableError, match=r"line 1: a header has 10,001 characters, more than 1,000"):
         read(table(header("depth," + "lower" * 2000 + "!,age_sd,rsl,rsl_sd")))
+
+
+#: Parts whose repetition makes regular expressions try exponentially or quadratically many ways.
+_REPEATED = [
+    "lower",
+    "95%",
+    "2s",
+    "er",
+    "(",
+    "[",
+    "(a",
+    "+ ",
+    "- ",
+    " ",
+    "_",
+    "9",
+    "1,",
+    "1.",
+    "b. ",
+    "un",
+    "14 ",
+    "before ",
+    "jan ",
+]
+
+
+@pytest.mark.parametrize("part", _REPEATED)
+def test_hostile_headers_take_no_time(part):
+    began = time.process_time()
+    for length in 58, 240, 1000:
+        for end in "", "!", "x":
+            headers.parse(0, part * (length // len(part)) + end)
+            headers.any_sigma((part * (length // len(part)) + end)[:250])
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize("part", _REPEATED)
+def test_hostile_cells_take_no_time(table, part):
+    cell = (part * (30_000 // len(part) + 1))[:30_000]
+    began = time.process_time()
+    with pytest.raises(TableError, match="line 4"):
+        read(table(bad(f'3,"{cell}x",10,-0.3,0.1')))
+    assert time.process_time() - began < 2.0
+
+
+def test_a_cell_can_be_too_long(table):
+    with pytest.raises(TableError, match="line 4: a cell holds 60,000 characters, more than 32,767"):
+        read(table(bad(f"3,{'9' * 60_000},10,-0.3,0.1")))
+    with pytest.raises(TableError, match=r"line 4: the line cannot be split into cells of at most 131,072 characters"):
+        read(table(bad(f"3,{'9' * 140_000},10,-0.3,0.1")))
+    with pytest.raises(TableError, match=r"line 4: the line has 1,200,\d\d\d characters, more than 1,000,000"):
+        read(table(bad(f"3,{'9' * 1_200_000},10,-0.3,0.1")))
+
+
+def test_a_long_comment_is_no_row(table):
+    record = read(table(HEAD + f"# {'x,' * 100_000}\n" + GOOD.removeprefix(HEAD))).record
+    assert len(record) == 4
+
+
+@pytest.mark.parametrize("column", ["core", "tie", "layer", "type", "hiatus"])
+def test_many_rows_take_linear_time(table, column):
+    """Twice the rows take about twice the time, whatever lies between them."""
+    cells = {"core": "k{0}", "tie": "k{0}", "layer": "k{0}", "type": "marine", "hiatus": "no"}[column]
+
+    def seconds(n):
+        rows = [
+            f"{cells.format(i // 2)},{i // (2 if column == 'layer' else 1)},{10 * i},5,{i % 7},0.1" for i in range(n)
+        ]
+        path = table(f"{column},depth,age (cal BP),age_sd,rsl,rsl_sd\n" + "\n".join(rows))
+        began = time.process_time()
+        read(
+            path,
+            Options(sequence=None if column != "core" else "core", equal_depth="tie" if column == "layer" else None),
+        )
+        return time.process_time() - began
+
+    seconds(100)
+    few, many = seconds(1000), seconds(4000)
+    assert many < 8.0 * few + 0.2
 
 
 @pytest.mark.parametrize("name", ["t_sd", "order", "t_sigma"])

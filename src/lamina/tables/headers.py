@@ -4,9 +4,10 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from ..support.calendars import spelled
+from .matching import Repeated
 from .messages import quote
 
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
@@ -88,12 +89,16 @@ _FILL = (
     r"|confidence|conf|credible|level"
 )
 _MODIFIER = "|".join((_SIGMA, _UNCLEAR, _ERROR, _UP, _LOW, _SCALE, _UNIT, _CENTRE, _FILL))
-_MODIFIERS = re.compile(rf"(?:{_MODIFIER})+")
+_MODIFIERS = Repeated(_MODIFIER)
+#: What may stand in brackets beside a unit.
+_NO_UNIT = Repeated("|".join((_SIGMA, _UNCLEAR, _ERROR, _UP, _LOW, _FILL)))
 _ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words in enumerate(ranks) for word in words}
+#: The longest alias first.
+_WORDS = tuple(sorted(_ROLES, key=len, reverse=True))
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
 _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re.IGNORECASE)
-#: Longer headers are prose; and the time to match could grow with every word that is also two ("low", "er").
-_LONGEST = 60
+#: Longer headers, and longer parts of them without spaces, are prose.
+_LONGEST_TEXT, _LONGEST = 250, 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
 _RADIOCARBON = re.compile(
     r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional|libby"
@@ -185,6 +190,8 @@ def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Head
     Radiocarbon ages and their errors, which are no calendar ages, have roles of their own.
     """
     named = named or {}
+    if len(text) > _LONGEST_TEXT:
+        return Header(index, text)
     header = _parse(index, text, text, named)
     if header.word in named:
         return header
@@ -221,13 +228,13 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
     header = Header(index, text, unit=_unit(part))
     if len(squashed) > _LONGEST:
         return header
-    found = _pattern(tuple(named)).fullmatch(squashed)
-    if found and (len(found["word"]) > 1 or found["word"] in named or _SINGLE.match(body.lower())):
-        word = found["word"]
+    found = _MODIFIERS.around(squashed, (*named, *_WORDS))
+    if found and (len(found[1]) > 1 or found[1] in named or _SINGLE.match(body.lower())):
+        head, word, tail = found
         role, rank = (named[word], 0) if word in named else _ROLES[word]
         header = replace(header, role=role, word=word, rank=rank)
-        modifiers = found["head"], found["tail"]
-    elif _MODIFIERS.fullmatch(squashed):
+        modifiers = head, tail
+    elif _MODIFIERS.covers(squashed):
         modifiers = squashed, ""
     else:
         return header
@@ -239,25 +246,16 @@ def _bracketed(text: str) -> list[str]:
     return [part for inside in _BRACKETS.findall(text) for part in re.split("[,;]", inside)]
 
 
-@cache
-def _pattern(named: tuple[str, ...]) -> re.Pattern[str]:
-    """Modifiers, one alias or name, modifiers. The user's names come first, then the longest alias."""
-    words = "|".join(map(re.escape, (*named, *sorted(_ROLES, key=len, reverse=True))))
-    return re.compile(rf"(?P<head>(?:{_MODIFIER})*?)(?P<word>{words})(?P<tail>(?:{_MODIFIER})*)")
-
-
 def _with_modifiers(header: Header, modifiers: tuple[str, str], inside: list[str]) -> Header:
     brackets = [squash(part) for part in inside]
-    text = " ".join((*modifiers, *filter(_MODIFIERS.fullmatch, brackets)))
+    text = " ".join((*modifiers, *filter(_MODIFIERS.covers, brackets)))
     tokens = re.findall(_MODIFIER, text)
 
     def have(pattern: str) -> bool:
         return any(re.fullmatch(pattern, token) for token in tokens)
 
     sigmas = {_sigma(token) for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
-    strange = [
-        part for part in inside if not _MODIFIERS.fullmatch(squash(part)) and _NUMBERED.search(_numberless(part))
-    ]
+    strange = [part for part in inside if not _MODIFIERS.covers(squash(part)) and _NUMBERED.search(_numberless(part))]
     unclear = [token for token in tokens if re.fullmatch(_UNCLEAR, token) and not re.fullmatch(_SIGMA, token)]
     side = "up" if have(_UP) else "low" if have(_LOW) else None
     signed = "plus" in tokens or "minus" in tokens
@@ -311,7 +309,7 @@ def _unit(text: str) -> str:
     """The unit in brackets, or as the last word; "" for none."""
     for inside in _bracketed(text):
         rest = re.sub(r"[±+]?\s*[12]\s*(?:σ|sigma|sd|s)\b|95\s*%|68\s*%|[±+]|^\s*-\s*$", "", inside).strip()
-        if rest and not re.fullmatch(rf"(?:{_SIGMA}|{_UNCLEAR}|{_ERROR}|{_UP}|{_LOW}|{_FILL})+", squash(rest)):
+        if rest and not _NO_UNIT.covers(squash(rest)):
             return rest
     words = re.split(r"[\s_]+", _BRACKETS.sub(" ", text).strip())
     tail: list[str] = []

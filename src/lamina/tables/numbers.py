@@ -15,12 +15,13 @@ from .messages import option, quote
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 #: Numbers with a point and three decimals, and whole numbers as large as thousands usually are.
 _POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
 _WHOLE = re.compile(r"[-+]?\d{3,}")
+_LONGEST = 100
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
 #: The characters of plain numbers, and what is empty among them.
 _PLAIN = re.compile(r"[0-9.eE+\-\n]*")
@@ -104,6 +105,9 @@ def is_blank(cell: str) -> bool:
 
 
 def _plain(cell: str) -> str:
+    """A cell with plain signs. What is too long for a number or a date is cut, so that matching stays fast."""
+    if len(cell) > _LONGEST:
+        return f"{cell[:_LONGEST]}…"
     return cell.strip().replace("−", "-").replace("–", "-")
 
 
