@@ -157,7 +157,7 @@ def _connect(address: str) -> Any:
         return _within(2.0 * PATIENCE, Client, address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Start one with "
+            f"no Dask scheduler answers at {address!r} ({str(error) or 'it is silent'}). Start one with "
             "dask scheduler, and give the address that it prints."
         ) from None
 
