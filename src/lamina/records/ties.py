@@ -34,14 +34,13 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
     rows_of = _RowsOf.record(record)
     dates = list(record.dates or [None] * len(record))
     keep, last = np.ones(len(record), dtype=bool), np.arange(len(record))
-    for name, rows in rows_by_label(record.tie).items():
-        if len(rows) == 1:
-            continue
-        _check_place(rows_of, name, rows)
+    ties = {name: rows for name, rows in rows_by_label(record.tie).items() if len(rows) > 1}
+    for name, rows in _merge_plain(record, rows_of, ties, columns).items():
         first = rows[0]
         columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, rows_of, name, rows)
         columns["y"][first], columns["y_sd"][first] = _one_value(record, rows_of, name, rows)
-        keep[rows[1:]], layer[rows[1:]], last[first] = False, first, rows[-1]
+    for rows in ties.values():
+        keep[rows[1:]], layer[rows[1:]], last[rows[0]] = False, rows[0], rows[-1]
     changes: dict[str, Any] = {name: values[keep] for name, values in columns.items()}
     # There is no gap within a layer: a hiatus or a minimum gap of its last row counts.
     for name in "label", "sequence", "depth", "hiatus", "least_gap":
@@ -95,6 +94,40 @@ class _RowsOf(NamedTuple):
         for k, rows in enumerate(sequences):
             sequence[rows], place[rows] = k, np.arange(len(rows))
         return cls(sequences, sequence, place, record.exact, record.dated, record.measured)
+
+
+def _merge_plain(
+    record: Record, rows_of: _RowsOf, ties: dict[Hashable, Array], columns: dict[str, Array]
+) -> dict[Hashable, Array]:
+    """Merge all layers whose dates and values are Gaussian, in the first row of each; return the other ties.
+
+    Raises RecordError or OrderError for a tie that contradicts the order.
+    """
+    if not ties:
+        return {}
+    names, groups = list(ties), list(ties.values())
+    rows, counts = np.concatenate(groups), np.array([len(one) for one in groups])
+    starts, group = np.cumsum(counts) - counts, np.repeat(np.arange(len(groups)), counts)
+    owner, place = rows_of.sequence[rows], rows_of.place[rows]
+    split = np.minimum.reduceat(owner, starts) != np.maximum.reduceat(owner, starts)
+    apart = np.maximum.reduceat(place, starts) - np.minimum.reduceat(place, starts) >= counts
+    for k in np.flatnonzero(split | (apart & (owner[starts] >= 0))):
+        _check_place(rows_of, names[k], groups[k])
+    odd = rows_of.exact.copy()
+    if record.dates is not None:
+        odd |= np.array([date is not None for date in record.dates])
+    if record.limit is not None:
+        odd |= record.limit != 0
+    plain = ~np.logical_or.reduceat(odd[rows], starts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, known in ("t", rows_of.dated), ("y", rows_of.measured):
+            value, sd = getattr(record, name)[rows], getattr(record, f"{name}_sd")[rows]
+            precision = np.where(known[rows], sd**-2.0, 0.0)
+            total = np.bincount(group, precision)
+            mean = np.bincount(group, precision * np.where(known[rows], value, 0.0)) / total
+            first = rows[starts[plain]]
+            columns[name][first], columns[f"{name}_sd"][first] = mean[plain], total[plain] ** -0.5
+    return {name: one for name, one, is_plain in zip(names, groups, plain, strict=True) if not is_plain}
 
 
 def _check_place(rows_of: _RowsOf, name: Hashable, rows: Array) -> None:

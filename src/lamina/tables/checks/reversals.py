@@ -206,7 +206,8 @@ def _at_most(chances: Array, seen: int) -> float:
     if some.size > 20_000:  # the Poisson distribution has the heavier tail
         mean = float(some.sum())
         logs = [k * math.log(mean) - mean - math.lgamma(k + 1.0) for k in range(seen + 1)]
-        return math.exp(max(logs)) * sum(math.exp(value - max(logs)) for value in logs)
+        largest = max(logs)
+        return math.exp(largest) * sum(math.exp(value - largest) for value in logs)
     found = np.zeros(seen + 1)
     found[0] = 1.0
     for chance in some.tolist():

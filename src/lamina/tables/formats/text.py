@@ -27,7 +27,8 @@ Numbered = list[tuple[int, str]]
 def read_text(path: Path, data: bytes) -> Rows:
     """The rows of a text table. Raises TableError for anything that is not one."""
     text, encoding = decode(data)
-    everything = [(i, line) for i, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if line.strip()]
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    everything = [(i, line) for i, line in enumerate(plain.split("\n"), start=1) if line.strip()]
     for i, line in everything:
         if len(line) > LONGEST_LINE:
             do = "give a table with one row per measurement"
@@ -36,7 +37,9 @@ def read_text(path: Path, data: bytes) -> Rows:
         return pangaea.read(path, everything, encoding)
     if psmsl.is_psmsl(path, everything):
         return psmsl.read(path, everything)
-    numbered = [(i, line) for i, line in everything if not _is_comment(line)]
+    comments = [(i, line) for i, line in everything if "#" in line and _is_comment(line)]
+    left_out = {i for i, _ in comments}
+    numbered = [one for one in everything if one[0] not in left_out] if left_out else everything
     separator = _separator([line for _, line in numbered[:_SAMPLE]])
     if numbered and separator is None:
         raise problem(
@@ -49,7 +52,6 @@ def read_text(path: Path, data: bytes) -> Rows:
         raise problem(path, "the file is empty", "give a table with a header line and one row per measurement")
     named = _SEPARATORS.get(separator)
     form = f"{encoding} text, {f'{named} separated' if named else 'separated by spaces'}"
-    comments = [(i, line) for i, line in everything if _is_comment(line)]
     rows = Rows(cells, lines, form, [(i, _width(line, separator)) for i, line in comments])
     return noaa.describe(rows, [line for _, line in comments])
 
@@ -118,7 +120,7 @@ def split_lines(path: Path, numbered: Numbered, separator: str) -> tuple[list[li
     try:
         for row in reader:
             # A quote that is never closed swallows the lines after it; a closed one has an even number of them.
-            if reader.line_num - start > 1 and "".join(texts[start : reader.line_num]).count('"') % 2:
+            if reader.line_num > start + 1 and "".join(texts[start : reader.line_num]).count('"') % 2:
                 raise problem(path, "a quote is opened and not closed", 'close it with "', numbered[start][0])
             stripped = [from_cell(cell) if cell[:1] == "'" else cell for cell in map(str.strip, row)]
             if any(stripped):
