@@ -126,6 +126,9 @@ RADIOCARBON = {
     "Libby in the header of the age": reads(
         renamed(age="Libby age", age_sd="error"), "6 ages", "calibrated", curve="SHCal20"
     ),
+    "years that are called RCYBP": reads(
+        renamed(age="Age (RCYBP)", age_sd="error"), "6 ages", "calibrated", curve="IntCal20"
+    ),
     "uncal in the header": reads(renamed(age="Age (uncal BP)", age_sd="error"), "6 ages", "IntCal20", "Warning"),
     "a method column of one kind": asks(column("method", "AMS 14C"), "AMS 14C", "--age-type"),
     "a reservoir offset": asks(column("delta_r", 50), "delta_r", "--age-type"),
@@ -231,6 +234,7 @@ SIGMA = (
             ("an unknown number", "age error (x4)"),
             ("an unknown per cent", "age error (80%)"),
             ("a quartile", "age error (IQR)"),
+            ("a whole range", "age 68% range"),
             ("a coverage", "age error (coverage factor)"),
         ]
     }

@@ -101,7 +101,7 @@ _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re
 _LONGEST_TEXT, _LONGEST = 250, 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
 _RADIOCARBON = re.compile(
-    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional|libby"
+    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional|libby|rcy(?=\s?bp|r|$)"
     r"|(?:un|not?n?[\s-]*)cal(?:ibrated)?(?![a-z])",
     re.IGNORECASE,
 )
@@ -254,10 +254,12 @@ def _with_modifiers(header: Header, modifiers: tuple[str, str], inside: list[str
     def have(pattern: str) -> bool:
         return any(re.fullmatch(pattern, token) for token in tokens)
 
+    side = "up" if have(_UP) else "low" if have(_LOW) else None
     sigmas = {_sigma(token) for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
     strange = [part for part in inside if not _MODIFIERS.covers(squash(part)) and _NUMBERED.search(_numberless(part))]
     unclear = [token for token in tokens if re.fullmatch(_UNCLEAR, token) and not re.fullmatch(_SIGMA, token)]
-    side = "up" if have(_UP) else "low" if have(_LOW) else None
+    if side is None and sigmas:
+        unclear += [token for token in tokens if token == "range"]  # may be all of it, or half
     signed = "plus" in tokens or "minus" in tokens
     error = bool(sigmas) or side is not None or have(_ERROR) or bool(unclear)
     if not header.word and not error:

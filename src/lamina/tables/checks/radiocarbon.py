@@ -14,7 +14,7 @@ from .laboratories import laboratory_numbers
 _BESIDE = re.compile(
     r"fraction\s*(?:of\s*)?modern|percent\s*modern|(?<![a-z])p\s?mc(?![a-z])|(?<![a-z0-9])fm(?:dn)?(?![a-z0-9])|f\s?14\s?c"
     r"|(?<![a-z])f\s?modern|libby|(?<![a-z])ams(?![a-z])|radio-?carbon|(?<!\d)14\s?c(?![a-z])|(?<![a-z])c-?14(?!\d)"
-    r"|uncal|non-?cal|conventional|(?:Δ|delta|d)[\s_.]*r(?![a-z])|reservoir",
+    r"|(?<![a-z])rcy|uncal|non-?cal|conventional|(?:Δ|delta|d)[\s_.]*r(?![a-z])|reservoir",
     re.IGNORECASE,
 )
 #: Cells that say how a row was dated.
