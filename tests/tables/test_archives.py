@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import lamina
-from lamina.tables import Options, TableError, read
+from lamina.tables import Options, TableError, read, split
 from lamina.tables.reading import read_ages
 
 NOAA = (
@@ -97,6 +97,16 @@ def test_psmsl_annual_means_are_at_the_middle_of_the_year(table):
     found = read(table(ANNUAL, "1.rlrdata"), Options(y_sd="10"))
     assert_allclose(found.record.t, [1900.5, 1901.5, 1903.5])
     assert "PSMSL annual means" in found.describe()
+
+
+def test_decadal_means_of_several_gauges(table):
+    rows = [
+        f"{gauge},{year},{10 * k},5" for gauge in ("NORTH", "SOUTH") for k, year in enumerate((1895, 1905, 1915, 1925))
+    ]
+    path = table("gauge,year_ce,rsl_mm,rsl_sd_mm\n" + "\n".join(rows))
+    parts = split(path, "gauge", Options(t_sd="0", order="none"))
+    assert [len(part.record) for part in parts.values()] == [4, 4]
+    assert all(part.record.exact.all() and part.record.y_unit == "mm" for part in parts.values())
 
 
 def test_psmsl_bad_line(table):
