@@ -21,7 +21,7 @@ ROOMS = (
 #: Packages that may be imported inside a function, because they are slow to import or optional.
 HEAVY = {
     *("arviz", "distributed", "importlib.metadata", "jinja2", "joblib", "matplotlib", "nutpie", "openpyxl"),
-    *("pandas", "plotly", "pyleoclim", "rich", "scipy", "xarray"),
+    *("pandas", "plotly", "pyleoclim", "rich", "scipy", "h5py", "xarray"),
 }
 #: Inside functions of cli/ also these: ``lamina --version`` must not load the library.
 HEAVY_FOR_CLI = {"lamina", "numpy"}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from . import datasets, dates, dense, functionals, gaps, kernels, markov, paper, plots, report, tables
     from .batches.batch import batch
     from .batches.workers import ClusterError
-    from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError
+    from .errors import KernelError, LaminaError, MethodError, MissingExtraError, OrderError, RecordError, StorageError
     from .fitting import NotConverged, age_depth, fit
     from .kernels import (
         Constant,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .likelihood import log_likelihood
     from .posterior import Posterior, load
     from .posterior.intervals import interval_rates
-    from .posterior.storage import StorageError
     from .record import Record
     from .support.files import WriteError
     from .tables.ensembles import read_ensemble
@@ -61,7 +60,7 @@ _HOMES = {
     "Record": "record",
     "RecordError": "errors",
     "SquaredExponential": "kernels",
-    "StorageError": "posterior.storage",
+    "StorageError": "errors",
     "TableError": "tables.messages",
     "WriteError": "support.files",
     "age_depth": "fitting",

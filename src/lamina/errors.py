@@ -52,6 +52,10 @@ class MethodError(LaminaError):
     """A method, or an option of one, is unknown or out of range."""
 
 
+class StorageError(LaminaError):
+    """A posterior or a checkpoint cannot be read from a file, or cannot be written to it."""
+
+
 class MissingExtraError(LaminaError, ImportError):
     """An optional dependency is needed and not installed."""
 

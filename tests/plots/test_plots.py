@@ -19,7 +19,7 @@ from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.posterior.boxes import boxes, evenly, groups, input_shifts, thinning, time_range
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.times import default_times
+from lamina.posterior.times import data_range, default_times
 from lamina.report import figures
 from lamina.report.content import compute
 
@@ -290,3 +290,18 @@ def test_rows_without_a_value_are_not_said_to_be_thinned_out(ax):
     record = fits.record(y_sd=np.where(np.arange(10) == 4, np.inf, 0.1))
     plots.curve(fits.quietly(record, "gp", starts=1), ax, at=AT)
     assert not [text for text in ax.texts if "rows drawn" in text.get_text()]
+
+
+@pytest.mark.parametrize("draw", [plots.curve, plots.rate])
+def test_what_lies_beyond_the_data_is_hatched_and_nothing_else(ax, draw):
+    found = fits.posterior("gp")
+    draw(found, ax)
+    assert not [area for area in ax.collections if area.get_hatch()]
+    draw(found, ax, at=np.linspace(-5.0, 15.0, 201))
+    low, high = data_range(found)
+    before, after = (area.get_paths()[0].vertices[:, 0] for area in ax.collections if area.get_hatch())
+    assert before.max() == pytest.approx(low, abs=0.1)
+    assert after.min() == pytest.approx(high, abs=0.1)
+    assert before.min() == -5.0
+    assert after.max() == 15.0
+    assert "extrapolated" in ax.get_legend_handles_labels()[1]

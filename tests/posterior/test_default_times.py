@@ -11,7 +11,7 @@ from lamina.methods.draws import Draws
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.times import default_times, too_coarse
+from lamina.posterior.times import data_range, default_times, too_coarse
 
 
 def at_inputs(t, t_sd=0.1) -> Posterior:
@@ -26,19 +26,69 @@ def at_inputs(t, t_sd=0.1) -> Posterior:
     span=st.floats(1e-3, 1e6),
     n=st.integers(10, 1000),
 )
-def test_times_are_round_even_few_enough_and_hold_all_inputs(first, span, n):
+def test_times_are_round_even_few_enough_and_reach_the_ends_of_the_data(first, span, n):
     posterior = at_inputs([first, first + span])
-    times = default_times(posterior, n)
-    centre = posterior.input_means
+    times, (low, high) = default_times(posterior, n), data_range(posterior)
     assert n / 4 < len(times) <= n
-    assert times[0] < centre.min()
-    assert times[-1] > centre.max()
-    rounding = 1e-9 * max(abs(times[0]), abs(times[-1]))
-    assert times[-1] - times[0] <= 1.02 * span + 2.0 * (times[1] - times[0]) + rounding
-    step = np.diff(times)
+    rounding = 1e-9 * max(abs(times[0]), abs(times[-1]), span)
+    step = np.diff(times)[1:-1]
     np.testing.assert_allclose(step, step[0], atol=rounding)
-    digits = f"{step.mean():.0e}"
-    assert digits[0] in "125"
+    assert f"{step.mean():.0e}"[0] in "125"
+    assert low - rounding <= times[0] <= low + 0.1 * step[0] + rounding
+    assert high - 0.1 * step[0] - rounding <= times[-1] <= high + rounding
+
+
+def drawn(t, t_sd, sd=1.0, shift=0.0, **rest) -> Posterior:
+    """A posterior whose inputs are off by ``sd`` about where they were measured, moved by ``shift``; t increases."""
+    record = lamina.Record(t=t, t_sd=t_sd, y=np.arange(len(t), dtype=float), y_sd=0.1, **rest)
+    problem = build_problem(record, Model(lamina.Matern32(), gaps="uniform"), uses_order=False)
+    off = np.where(record.exact, 0.0, sd) * np.array([[-1.0], [1.0]])
+    tau = problem.rows.t + off + problem.record.sign * np.where(record.exact, 0.0, shift)
+    return Posterior(problem, Draws.equal(tau, np.tile(problem.start, (2, 1))))
+
+
+def test_the_data_end_one_standard_deviation_beyond_the_outermost_corrected_dates():
+    assert data_range(drawn([10.0, 20.0, 30.0], 5.0, sd=2.0, shift=1.0)) == pytest.approx((9.0, 33.0))
+    assert data_range(drawn([10.0, 20.0, 30.0], [5.0, 5.0, 0.0], sd=2.0)) == pytest.approx((8.0, 30.0))
+
+
+@pytest.mark.parametrize(
+    ("unit", "present", "t", "range_"),
+    [
+        ("CE", 2020, [1900.0, 2010.0], (1880.0, 2020.0)),
+        ("yr AD", 2020, [1900.0, 1950.0], (1880.0, 1970.0)),
+        ("cal yr BP", 2020, [-60.0, 50.0], (-70.0, 70.0)),
+        ("b2k", 2020, [-10.0, 100.0], (-20.0, 120.0)),
+        ("cal ka BP", 2020, [20.0, 1000.0], (0.0, 1020.0)),
+        ("yr ago", 2020, [0.0, 50.0], (-20.0, 70.0)),
+        ("cm", 2020, [1900.0, 2010.0], (1880.0, 2030.0)),
+        ("CE", 2020, [1900.0, 2030.0], (1880.0, 2030.0)),
+    ],
+)
+def test_no_time_is_later_than_the_present_on_a_calendar(monkeypatch, unit, present, t, range_):
+    monkeypatch.setattr("lamina.posterior.times._this_year", lambda: present)
+    found = drawn(t, 30.0, sd=20.0, t_unit=unit)
+    assert data_range(found) == pytest.approx(range_)
+
+
+@pytest.mark.parametrize(("unit", "way"), [("CE", 1.0), ("cal yr BP", -1.0)])
+def test_an_exact_youngest_date_is_the_year_of_measurement(unit, way):
+    t, t_sd = way * np.array([1800.0, 1850.0, 1852.0]), np.array([5.0, 5.0, 0.0])
+    order = "increasing" if way > 0 else "decreasing"
+    low, high = data_range(drawn(t, t_sd, sd=4.0, t_unit=unit, order=order))
+    assert (high if way > 0 else low) == way * 1852.0
+
+
+def test_what_is_asked_beyond_the_data_is_extrapolated():
+    found = drawn([1900.0, 1990.0, 2000.0], [5.0, 5.0, 0.0], sd=4.0, t_unit="CE")
+    assert not found.extrapolated(default_times(found)).any()
+    np.testing.assert_array_equal(found.extrapolated([1895.9, 1896.0, 1950.0, 2000.0, 2000.1]), [1, 0, 0, 0, 1])
+
+
+def test_figures_reach_the_times_that_are_asked_for_up_to_a_quarter_of_the_range():
+    found = drawn([0.0, 50.0, 100.0], 0.0)
+    assert default_times(found, shown=[20.0, 110.0])[[0, -1]] == pytest.approx([0.0, 110.0])
+    assert default_times(found, shown=[-1e6, 1e6])[[0, -1]] == pytest.approx([-25.0, 125.0])
 
 
 def test_times_are_written_with_few_digits():

@@ -352,3 +352,16 @@ def test_reports_can_share_plotly():
     assert '<script src="../a&amp;b.js"></script>' in page
     assert len(page) < 300_000
     assert "script-src 'unsafe-inline' 'self' file:" in page
+
+
+def test_what_is_asked_beyond_the_data_is_marked_in_the_table_and_hatched_in_the_figures():
+    found = fits.posterior("gp")
+    inside, outside = report.html(found, at=[2.0, 5.0]), report.html(found, at=[2.0, 11.0])
+    for name in "curve", "rate":
+        assert not [one for one in figures_of(inside)[f"figure-{name}"]["data"] if one.get("name") == "extrapolated"]
+        (hatched,) = (one for one in figures_of(outside)[f"figure-{name}"]["data"] if one.get("name") == "extrapolated")
+        assert hatched["fillpattern"]["shape"] == "/"
+        assert max(hatched["x"]) == pytest.approx(11.0, abs=0.1)
+        assert min(hatched["x"]) > 9.0
+    assert "extrapolated</th>" not in inside
+    assert "extrapolated</th>" in outside

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from ..support.cpus import in_parts
-from .stack import FAST, INLINE, copy_array
+from .stack import FAST, INLINE, LEAN, copy_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,12 @@ QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: Within runs of this many points, the search for a quantile starts where the point before found it. The runs do not
 #: depend on the number of CPUs, so neither do the results.
 AT_ONCE = 32
-#: A step of Halley's method of this size, in standard deviations, leaves an error of the order of its cube.
-SMALL_STEP = 3e-4
+#: A quantile is found where the distribution function is this close to its level.
+CLOSE = 1e-11
+#: Further than this from the mean, in standard deviations, a normal has less probability than rounding takes away.
+FAR = 8.3
+#: A component narrower than this has all its probability at its mean: squares of its precision would overflow.
+NARROWEST = 1e-150
 
 
 def summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFrame:
@@ -37,7 +41,11 @@ def summed_up(times: Array, mean: Array, var: Array, weight: Array) -> pd.DataFr
 
 
 def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float, ...] = LEVELS) -> Array:
-    """Quantiles of sum_s weight_s N(mean_s, sd_s²), shape (M, L), from mean and sd (S, M)."""
+    """Quantiles of sum_s weight_s N(mean_s, sd_s²), shape (M, L), from mean and sd (S, M).
+
+    The distribution function is at its level to ``CLOSE`` there, or passes it between two neighbouring numbers, or
+    jumps across it, at the mean of a component whose sd is zero. Quantiles of increasing levels never decrease.
+    """
     from scipy.special import ndtri
 
     out = np.empty((mean.shape[1], len(levels)))
@@ -76,61 +84,112 @@ def _upper_tail(x):
 
 @njit(**INLINE)
 def _distribution(x, mean, precision, weight):
-    """Distribution function of a mixture of normals at x, its density, and the derivative of that.
+    """Distribution function of a mixture of normals at x, its jump there, its density, and the derivative of that.
 
-    ``precision`` is 1 / sd, and zero where sd is zero.
+    ``precision`` is 1 / sd, and zero where all probability is at the mean.
     """
-    F, density, slope = 0.0, 0.0, 0.0
+    F, jump, density, slope = 0.0, 0.0, 0.0, 0.0
     for s in range(len(weight)):
-        if precision[s] > 0.0:
-            u = (x - mean[s]) * precision[s]
+        u = (x - mean[s]) * precision[s]
+        if precision[s] == 0.0:
+            F += weight[s] if x >= mean[s] else 0.0
+            jump += weight[s] if x == mean[s] else 0.0
+        elif u > FAR:
+            F += weight[s]
+        elif u > -FAR:
             tail, p = _upper_tail(abs(u))
             F += weight[s] * (tail if u < 0.0 else 1.0 - tail)
             p *= weight[s] * precision[s]
             density += p
             slope -= p * u * precision[s]
-        elif x >= mean[s]:
-            F += weight[s]
-    return F, density, slope
+    return F, jump, density, slope
+
+
+@njit(**INLINE)
+def _outline(mean, sd, weight, precision):
+    """Mean and sd of a mixture, an interval that holds it all, and a bound on its third derivative.
+
+    Sets ``precision``. The bound is that of each normal, which is steepest at its mean: at most precision³ / sqrt(2
+    pi). It is infinite where the distribution function jumps.
+    """
+    centre, var, low, high, third = 0.0, 0.0, math.inf, -math.inf, 0.0
+    for s in range(len(weight)):
+        centre += weight[s] * mean[s]
+        if weight[s] > 0.0:
+            low = min(low, mean[s] - 9.0 * sd[s])
+            high = max(high, mean[s] + 9.0 * sd[s])
+    for s in range(len(weight)):
+        var += weight[s] * ((mean[s] - centre) ** 2 + sd[s] ** 2)
+        if sd[s] > NARROWEST:
+            precision[s] = 1.0 / sd[s]
+            third += weight[s] * precision[s] ** 3
+        else:
+            precision[s] = 0.0
+            third = math.inf if weight[s] > 0.0 else third
+    # A jump at an end is inside the interval.
+    low, high = low - 1e-15 * abs(low) - 1e-300, high + 1e-15 * abs(high) + 1e-300
+    return centre, math.sqrt(var), low, high, third / math.sqrt(2.0 * math.pi)
+
+
+@njit(**INLINE)
+def _split(left, right, mean, weight):
+    """A point between left and right: the mean of a component that is nearest to the middle, or the middle.
+
+    Narrow components far apart make steps of the distribution function that halving alone finds slowly.
+    """
+    middle = 0.5 * left + 0.5 * right
+    found, nearest = middle, math.inf
+    for s in range(len(weight)):
+        if left < mean[s] < right and weight[s] > 0.0 and abs(mean[s] - middle) < nearest:
+            found, nearest = mean[s], abs(mean[s] - middle)
+    return found
+
+
+@njit(**LEAN)
+def _root(x, level, low, high, third, mean, precision, weight):
+    """Where the distribution function of a mixture passes ``level``, from a first guess x.
+
+    Halley's method, inside a bracket [left, right] of the root. Where a step leaves the bracket, or the step before has
+    not halved the distance to the level, the bracket is split instead. Taylor's theorem says how close to the level
+    the last step leads, so that the function need not be computed there.
+    """
+    left, right, before = low, high, math.inf
+    while True:
+        F, jump, density, slope = _distribution(x, mean, precision, weight)
+        off = F - level
+        if abs(off) <= CLOSE or (off >= 0.0 and off < jump):
+            return x
+        if off < 0.0:
+            left = x
+        else:
+            right = x
+        new = x - 2.0 * off * density / (2.0 * density * density - off * slope) if density > 0.0 else math.inf
+        if left < new < right and abs(off) <= 0.5 * before:
+            h, before = new - x, abs(off)
+            if abs(off + h * (density + 0.5 * h * slope)) + third * abs(h) ** 3 / 6.0 <= CLOSE:
+                return new
+        else:
+            new, before = _split(left, right, mean, weight), math.inf
+            if not left < new < right:
+                return right
+        x = new
 
 
 @njit(nogil=True, cache=True, **FAST)
 def _mixture_quantiles(mean, sd, weight, levels, scores, out):
-    """Halley's method on the distribution function, kept inside a bracket; mean and sd are (M, S).
+    """The quantiles of each point; mean and sd are (M, S).
 
     Neighbouring points have mixtures of much the same shape. The quantiles of the last two points, in standard
     deviations from the mean, are extrapolated for the first guess.
     """
     guess, last, precision = scores.copy(), scores.copy(), np.empty(len(weight))
     for j in range(mean.shape[0]):
-        centre, var, low, high = 0.0, 0.0, math.inf, -math.inf
-        for s in range(len(weight)):
-            centre += weight[s] * mean[j, s]
-            low = min(low, mean[j, s] - 9.0 * sd[j, s])
-            high = max(high, mean[j, s] + 9.0 * sd[j, s])
-        for s in range(len(weight)):
-            var += weight[s] * ((mean[j, s] - centre) ** 2 + sd[j, s] ** 2)
-            precision[s] = 1.0 / sd[j, s] if sd[j, s] > 0.0 else 0.0
-        total = math.sqrt(var)
+        centre, total, low, high, third = _outline(mean[j], sd[j], weight, precision)
         if j % AT_ONCE == 0:
             copy_array(scores, guess)
         for k in range(len(levels)):
-            left, right = low, high
-            x = min(max(centre + guess[k] * total, left), right)
-            for _ in range(100):
-                F, density, slope = _distribution(x, mean[j], precision, weight)
-                off = F - levels[k]
-                if off < 0.0:
-                    left = x
-                else:
-                    right = x
-                new = x - 2.0 * off * density / (2.0 * density * density - off * slope) if density > 0.0 else math.inf
-                small = abs(new - x) <= SMALL_STEP * total
-                if not left <= new <= right:
-                    new, small = 0.5 * (left + right), False
-                x = new
-                if small or right - left <= 1e-15 * (abs(left) + abs(right)):
-                    break
+            x = min(max(centre + guess[k] * total, low), high)
+            x = _root(x, levels[k], low, high, third, mean[j], precision, weight)
             out[j, k] = x
             found = (x - centre) / total if total > 0.0 else 0.0
             guess[k] = found if j % AT_ONCE == 0 else 2.0 * found - last[k]

@@ -2,16 +2,25 @@
 
 Convergence is judged on the parameters and, in a long record, on a sample of the inputs. All inputs are kept for no
 more draws than the user wants, so that memory depends on these and not on the number of sweeps.
+
+A checkpoint holds where chains stand, as arrays by name. It is checked before compiled code sees it again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import MethodError, StorageError
 from ..model.problem import Problem
+from ..model.rows import Rows
+from ..support.digests import digest
+from .draws import Checkpoint
 from .starts import starting_point
 
 Array = np.ndarray
@@ -25,6 +34,10 @@ SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 400_000_000
 NUMBERS_AT_ONCE = 2_000_000
 #: Convergence is judged on at least this many draws of all chains, however few the user wants.
 FEWEST_WATCHED = 1000
+#: The name of the checksum of all other arrays.
+CHECKSUM = "sha256"
+#: What is kept of the draws of a chain, beside the inputs.
+_PARAMETERS = ("watched", "phi")
 
 
 class DrawBudget(NamedTuple):
@@ -127,3 +140,126 @@ def _precision(problem: Problem) -> np.dtype:
     grain = np.spacing(np.abs(problem.rows.t).max().astype(np.float32))
     fine = not errors.size or grain <= FINENESS * errors.min()
     return np.dtype(np.float32 if fine and len(problem.record) > SINGLE_PRECISION_ABOVE else np.float64)
+
+
+def take_checkpoint(chains: Sequence[Chain], thin: int, warmed_up: int) -> Checkpoint:
+    """Everything that chains need to go on."""
+    found = {"thin": np.array(thin), "warmed up": np.array(warmed_up), "of": np.array(_fingerprint(chains))}
+    for k, chain in enumerate(chains):
+        own = {f"draws {name}": values for name, values in chain.complete.items() if name != "phi"}
+        own |= {f"draws {name}": getattr(chain, name)[: chain.kept] for name in _PARAMETERS}
+        own |= {"stride": np.array(chain.stride), **chain.snapshot()}
+        own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
+        found |= {f"{k} {name}": values for name, values in own.items()}
+    return found | {CHECKSUM: np.array(digest(found))}
+
+
+def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple[int, int]:
+    """Set chains to where they stood; returns ``thin`` and ``warmed_up``.
+
+    Raises MethodError for a checkpoint of another record, model or method, StorageError for one that is damaged.
+    """
+    try:
+        of = str(checkpoint["of"])
+    except (KeyError, TypeError):
+        raise StorageError("this is not a checkpoint that lamina made. Begin without it.") from None
+    if of != _fingerprint(chains):
+        raise MethodError(
+            "the checkpoint does not fit this record and model (it was made with other data or another model). "
+            "Begin without it."
+        )
+    try:
+        check_checksum(checkpoint)
+        counts = _whole(checkpoint["thin"], 1), _whole(checkpoint["warmed up"], 0)
+        for k, chain in enumerate(chains):
+            own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
+            _put_back(own, chain)
+    except MethodError:
+        raise
+    # Arrays of any type and shape may be in it, and each fails in its own way.
+    except Exception as error:
+        raise StorageError(f"the checkpoint is damaged: {error}. Begin without it.") from None
+    return counts
+
+
+def check_checksum(checkpoint: Checkpoint) -> Checkpoint:
+    """A checkpoint with the numbers that were written. Raises ValueError for another."""
+    if str(checkpoint.get(CHECKSUM)) != digest({name: one for name, one in checkpoint.items() if name != CHECKSUM}):
+        raise ValueError("its numbers are not those that were written")
+    return checkpoint
+
+
+def _fingerprint(chains: Sequence[Chain]) -> str:
+    """Tells one record, model and set of chains from another."""
+    problem = chains[0].problem
+    described = [problem.model.to_dict(), len(chains), chains[0].budget]
+    found = hashlib.sha256(json.dumps(described, default=str).encode())
+    for one in (problem.record.t, problem.record.y, *problem.rows):
+        array = np.ascontiguousarray(one, dtype=float)
+        found.update(f"{array.shape}".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def _put_back(own: dict[str, Array], chain: Chain) -> None:
+    stride, random = _whole(own["stride"], 1), json.loads(str(own["random"]))
+    kept = len(own["draws phi"])
+    counts = {name: kept if name in _PARAMETERS else kept // stride for name in (*_PARAMETERS, *chain.complete)}
+    for name, n in counts.items():
+        drawn, place = own[f"draws {name}"], getattr(chain, name)
+        if n > len(place) or drawn.shape != (n, *place.shape[1:]):
+            raise ValueError(f"the draws of {name} have the shape {drawn.shape}")
+        if drawn.dtype != place.dtype or not np.isfinite(drawn).all():
+            raise ValueError(f"the draws of {name} are not numbers")
+    here = chain.snapshot()
+    check_state({name: own[name] for name in here}, here, chain.problem.rows)
+    for name, n in counts.items():
+        getattr(chain, name)[:n] = own[f"draws {name}"]
+    chain.kept, chain.stride = kept, stride
+    chain.rng.bit_generator.state = random
+    chain.restore(own)
+
+
+def check_state(given: Mapping[str, Array], here: Mapping[str, Array], rows: Rows) -> None:
+    """Raise ValueError unless arrays can take the place of those of a chain that are ``here``, by name."""
+    for name, values in given.items():
+        if values.shape != here[name].shape or values.dtype != here[name].dtype:
+            raise ValueError(f"{name} has the shape {values.shape} and the type {values.dtype}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} is NaN or infinite in places")
+        if name in ("rounds", "seen") and (values < 0).any():
+            raise ValueError(f"{name} is below zero")
+    if "factor" in given and (given["factor"] <= 0.0).any():
+        raise ValueError("a factor of the variance of y is not positive")
+    n = len(rows.t)
+    if "order" in given:
+        _check_permutation(given["order"], n)
+        if (np.diff(given["tau"][given["order"]]) < 0.0).any():
+            raise ValueError("order is not that of the inputs")
+    if "before" in given:
+        _check_links(given["before"], given["after"], rows.sequence)
+    if "now" in given and not 0 <= given["now"][0] < len(given["share"]):
+        raise ValueError("there is no such member of the ensemble")
+
+
+def _check_permutation(order: Array, n: int) -> None:
+    if not np.array_equal(np.sort(order), np.arange(n)):
+        raise ValueError("order is not an order of the rows")
+
+
+def _check_links(before: Array, after: Array, sequence: Array) -> None:
+    """Each row must be after the row before it, in one sequence."""
+    rows = np.arange(len(before))
+    for there, back in (before, after), (after, before):
+        if ((there < -1) | (there >= len(rows))).any():
+            raise ValueError("a row follows one that is not in the record")
+        linked = there >= 0
+        if (back[there[linked]] != rows[linked]).any() or (sequence[there[linked]] != sequence[linked]).any():
+            raise ValueError("rows do not follow each other")
+
+
+def _whole(value: Array, least: int) -> int:
+    found = np.asarray(value)
+    if found.shape != () or found.dtype.kind not in "iu" or found < least:
+        raise ValueError(f"a count is {found}")
+    return int(found)

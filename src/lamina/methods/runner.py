@@ -6,8 +6,6 @@ is reported as not converged. When the arrays of draws are full, every second dr
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MethodError
 from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_hat
-from .chains import Chain
+from .chains import Chain, restore_checkpoint, take_checkpoint
 from .draws import Checkpoint, Draws
 
 Array = np.ndarray
@@ -177,46 +174,11 @@ class ChainRunner:
 
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
-        found = {"thin": np.array(self.thin), "warmed up": np.array(self.warmed_up)}
-        found["of"] = np.array(self.fingerprint())
-        for k, chain in enumerate(self.chains):
-            own = {f"draws {name}": values for name, values in chain.complete.items() if name != "phi"}
-            own |= {"draws watched": chain.watched[: chain.kept], "draws phi": chain.phi[: chain.kept]}
-            own |= {"stride": np.array(chain.stride), **chain.snapshot()}
-            own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
-            found |= {f"{k} {name}": values for name, values in own.items()}
-        return found
-
-    def fingerprint(self) -> str:
-        """Tells one record, model and set of chains from another."""
-        problem = self.chains[0].problem
-        described = [problem.model.to_dict(), len(self.chains), self.chains[0].budget]
-        digest = hashlib.sha256(json.dumps(described, default=str).encode())
-        for one in (problem.record.t, problem.record.y, *problem.rows):
-            array = np.ascontiguousarray(one, dtype=float)
-            digest.update(f"{array.shape}".encode())
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+        return take_checkpoint(self.chains, thin=self.thin, warmed_up=self.warmed_up)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to where a checkpoint was made. Raises MethodError if it belongs to another record or model."""
-        try:
-            if str(checkpoint["of"]) != self.fingerprint():
-                raise ValueError("it was made with other data or another model")
-            self.thin, self.warmed_up = int(checkpoint["thin"]), int(checkpoint["warmed up"])
-            for k, chain in enumerate(self.chains):
-                own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
-                chain.stride = int(own.pop("stride"))
-                for name in [name for name in own if name.startswith("draws ")]:
-                    drawn = own.pop(name)
-                    getattr(chain, name.removeprefix("draws "))[: len(drawn)] = drawn
-                    chain.kept = len(drawn) if name == "draws phi" else chain.kept
-                chain.rng.bit_generator.state = json.loads(str(own.pop("random")))
-                chain.restore(own)
-        except (KeyError, ValueError, TypeError) as error:
-            raise MethodError(
-                f"the checkpoint does not fit this record and model ({error}). Begin without it."
-            ) from None
+        self.thin, self.warmed_up = restore_checkpoint(checkpoint, self.chains)
 
 
 def _collect(runner: ChainRunner, interrupted: bool, seconds: float) -> Draws:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MethodError
+from ..errors import MethodError, StorageError
+from ..methods.chains import check_checksum
 from ..support.files import replacing_stream
 from .folder import CHECKPOINT, RUN
 
@@ -61,21 +61,30 @@ def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
-    """run.json of a folder, and its checkpoint if it has one. Raises MethodError if either is missing or damaged."""
+    """run.json of a folder, and its checkpoint if it has one.
+
+    Raises MethodError if there is no run, StorageError if it is damaged.
+    """
     path = folder / CHECKPOINT
+    if not (folder / RUN).is_file():
+        raise MethodError(f"--resume: the folder {folder} contains no run to continue.")
+    # A damaged file may fail anywhere in the libraries that read it, with any exception.
     try:
-        if not (folder / RUN).is_file():
-            raise MethodError(f"--resume: the folder {folder} contains no run to continue.")
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
         found = {name: run[name] for name in ("sha256", "seed", "state", "table")}
         found["settings"] = dict(run["settings"])
-        if not path.is_file():
-            return found, None
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return found, dict(arrays)
-    except MethodError:
-        raise
-    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise MethodError(
-            f"--resume: the run in {folder} is damaged and cannot continue ({error}). Run it again with --force."
+        return found, _arrays(path) if path.is_file() else None
+    except Exception as error:
+        raise StorageError(
+            f"--resume: the run in {folder} is damaged and cannot continue ({' '.join(str(error).split())}). Run it "
+            "again with --force."
         ) from None
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint."""
+    with zipfile.ZipFile(path) as parts:
+        if sum(part.file_size for part in parts.infolist()) > path.stat().st_size:
+            raise ValueError(f"{path.name} promises more numbers than it holds")
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return check_checksum(dict(arrays))

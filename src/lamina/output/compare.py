@@ -64,7 +64,7 @@ class ComparisonPlan:
         parts = {name: _part(posterior) for name, posterior in posteriors.items()}
         states = {name: part["state"] for name, part in parts.items()}
         words = {name: CONVERGED[state] for name, state in states.items()}
-        made = [tables.differences_table(record, curves, words), tables.curves_table(record, curves)]
+        made = [tables.differences_table(record, curves, words), tables.curves_table(posteriors, curves)]
         begin_folder(request.folder)
         write_tables(request.folder, made)
         failed = write_figure(

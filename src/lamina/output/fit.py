@@ -132,7 +132,7 @@ def write_fit(
 ) -> dict[str, Any]:
     """Write all files of a fit and return what run.json holds. ``seconds``: spent on the steps before."""
     began = time.perf_counter()
-    times = default_times(posterior)
+    times = default_times(posterior, shown=request.at)
     drawn = _curves(posterior, times)
     if coarse := too_coarse(posterior, times):
         request = replace(request, warnings=[*request.warnings, coarse])
@@ -184,9 +184,9 @@ def _tables(
 ) -> list[tables.Table]:
     """All tables of a fit."""
     record = posterior.record
-    made = [tables.curve_table(record, curves["curve"])]
+    made = [tables.curve_table(posterior, curves["curve"])]
     if "rate" in curves:
-        made.append(tables.rate_table(record, curves["rate"]))
+        made.append(tables.rate_table(posterior, curves["rate"]))
     if has_parts(posterior):
         made.append(tables.components_table(posterior, curves["curve"]["at"]))
     if posterior.model.offsets is not None:

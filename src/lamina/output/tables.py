@@ -82,16 +82,31 @@ def _distribution(what: str, unit: str, sd_unit: str | None = None) -> dict[str,
     }
 
 
-def curve_table(record: Record, frame: pd.DataFrame) -> Table:
-    """What ``Posterior.curve`` gave."""
+def curve_table(posterior: Posterior, frame: pd.DataFrame) -> Table:
+    """What ``Posterior.curve`` gave; times beyond the data are marked."""
+    record = posterior.record
     columns = {"at": with_unit("time", record.t_unit), **_distribution("curve", record.y_unit)}
+    frame, columns = _marked(frame, columns, posterior.extrapolated(frame["at"]))
     return Table("curve.csv", "the curve, one line for each time", frame, columns)
 
 
-def rate_table(record: Record, frame: pd.DataFrame) -> Table:
-    """What ``Posterior.rate`` gave, turned to be forward in time."""
+def rate_table(posterior: Posterior, frame: pd.DataFrame) -> Table:
+    """What ``Posterior.rate`` gave, turned to be forward in time; times beyond the data are marked."""
+    record = posterior.record
     columns = {"at": with_unit("time", record.t_unit), **_distribution("rate", rate_unit(record))}
-    return Table("rate.csv", "its rate of change, one line for each time", describe(record).forward(frame), columns)
+    frame, columns = _marked(describe(record).forward(frame), columns, posterior.extrapolated(frame["at"]))
+    return Table("rate.csv", "its rate of change, one line for each time", frame, columns)
+
+
+def _marked(
+    frame: pd.DataFrame, columns: dict[str, str], beyond: np.ndarray, what: str = "time"
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A table with a column ``extrapolated`` where some of its lines, ``beyond`` (N,), lie beyond the data."""
+    if not beyond.any():
+        return frame, columns
+    found = frame.assign(extrapolated=np.where(beyond, "yes", "no"))
+    means = f'"yes" where the {what} lies beyond the data: the numbers are those of the prior more than of the data'
+    return found, {**columns, "extrapolated": means}
 
 
 def components_table(posterior: Posterior, at: ArrayLike) -> Table:
@@ -117,7 +132,8 @@ def components_table(posterior: Posterior, at: ArrayLike) -> Table:
         **_distribution("part", f"{record.y_unit or '1'}; of rates in {rate_unit(record)}"),
     }
     title = "the parts that the curve is the sum of, and their rates, one line for each part and time"
-    return Table("components.csv", title, pd.concat(frames, ignore_index=True), columns)
+    frame = pd.concat(frames, ignore_index=True)
+    return Table("components.csv", title, *_marked(frame, columns, posterior.extrapolated(frame["at"])))
 
 
 def offsets_table(posterior: Posterior) -> Table:
@@ -240,6 +256,9 @@ def ages_table(posterior: Posterior, depths: ArrayLike | None = None) -> Table:
     frame = posterior.ages(np.unique(record.depth) if depths is None else depths)  # type: ignore[arg-type]
     step = describe(record).duration or record.t_unit
     columns = {"depth": with_unit("depth", record.depth_unit), **_distribution("age", record.t_unit, step)}
+    known = np.asarray(record.depth)
+    beyond = (frame["depth"] < known.min()) | (frame["depth"] > known.max())
+    frame, columns = _marked(frame, columns, beyond.to_numpy(), "depth")
     return Table("ages.csv", "the age-depth model, one line for each depth", frame, columns)
 
 
@@ -262,14 +281,17 @@ def differences_table(
     return Table("compare.csv", title, differences(curves, converged), columns, digits=6)
 
 
-def curves_table(record: Record, curves: Mapping[str, pd.DataFrame]) -> Table:
-    """The curves of several methods in one table."""
+def curves_table(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFrame]) -> Table:
+    """The curves of several methods in one table; times beyond the data, as each method has them, are marked."""
     import pandas as pd
 
+    record = next(iter(posteriors.values())).record
     frame = pd.concat([curve.assign(method=name) for name, curve in curves.items()])
+    beyond = np.concatenate([posteriors[name].extrapolated(curve["at"]) for name, curve in curves.items()])
     columns = {
         "at": with_unit("time", record.t_unit),
         **_distribution("curve", record.y_unit),
         "method": "the method that gave the curve",
     }
+    frame, columns = _marked(frame, columns, beyond)
     return Table("curves.csv", "the curve of each method, one line for each method and time", frame, columns)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..methods.registry import DEFAULT
 from ..posterior.boxes import (
     Boxes,
+    beyond,
     boxes,
     drawn_rows,
     evenly,
@@ -56,6 +57,8 @@ STYLES = (
 #: Panels side by side, and the look of the band of the fit that others are compared with.
 MOST_COLUMNS = 3
 GREY: dict[str, Any] = {"color": "#AAAAAA", "alpha": 0.6, "linewidth": 0, "zorder": 1.2}
+#: Hatching of what lies beyond the data.
+EXTRAPOLATED = "#666666"
 #: More boxes, or more bars, could not be distinguished.
 MOST_BOXES, MOST_BARS = 2000, 400
 
@@ -71,13 +74,14 @@ def curve(
 ) -> Axes:
     """The measurements as boxes of two sd, the curve with its 68 and 95 % bands, and a few joint draws of it.
 
-    at: times to draw at, by default a grid over the record; table: the result of ``posterior.curve(at)``, if known.
+    at: times to draw at, by default a grid over the record. Beyond the data the band is hatched.
+    table: the result of ``posterior.curve(at)``, if known.
     """
     ax = own_axes(ax)
     names = describe(posterior.record)
     table = posterior.curve(default_times(posterior) if at is None else at) if table is None else table
     _boxes(posterior, ax)
-    _bands(ax, table)
+    _bands(ax, posterior, table)
     if draws:
         for k, line in enumerate(posterior.sample_curves(table["at"], n=draws, seed=seed)):
             label = "" if k else count(draws, "draw")
@@ -99,7 +103,7 @@ def rate(
     names = describe(posterior.record)
     table = posterior.rate(default_times(posterior) if at is None else at) if table is None else table
     ax = own_axes(ax)
-    _bands(ax, names.shown(table))
+    _bands(ax, posterior, names.shown(table))
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel("\n(".join(plain(names.rate).rsplit(" (", 1)) if names.backwards else plain(names.rate))
@@ -218,6 +222,7 @@ def _means(ax: Axes, posterior: Posterior, curves: dict[str, pd.DataFrame]) -> N
     looks |= {name: STYLES[k % len(STYLES)] for k, name in enumerate(others)}
     _boxes(posterior, ax)
     ax.fill_between(base["at"], base["q2.5"], base["q97.5"], label=plain(f"{reference}, 95 %"), **GREY)
+    hatch(ax, posterior, base)
     for name, (colour, style) in looks.items():
         at, mean = curves[name]["at"], curves[name]["mean"]
         ax.plot(at, mean, color=colour, linewidth=1.6, linestyle=style, zorder=4, label=plain(name))
@@ -236,12 +241,23 @@ def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, 
     ax.tick_params(labelsize="small")
 
 
-def _bands(ax: Axes, table: pd.DataFrame) -> None:
+def _bands(ax: Axes, posterior: Posterior, table: pd.DataFrame) -> None:
+    """Mean and bands; beyond the data they are hatched."""
     at, mean, sd = table["at"], table["mean"], table["sd"]
     look: dict[str, Any] = {"color": CURVE, "linewidth": 0, "zorder": 2}
     ax.fill_between(at, table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
     ax.fill_between(at, mean - sd, mean + sd, alpha=0.35, label="68 % (± 1 sd)", **look)
     ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
+    hatch(ax, posterior, table)
+
+
+def hatch(ax: Axes, posterior: Posterior, table: pd.DataFrame) -> None:
+    """Hatch the 95 % band of a curve where it lies beyond the data."""
+    at = table["at"].to_numpy()
+    for k, part in enumerate(beyond(at, posterior.extrapolated(at))):
+        x, low, high = (table[name].to_numpy()[part] for name in ("at", "q2.5", "q97.5"))
+        look: dict[str, Any] = {"facecolor": "none", "edgecolor": EXTRAPOLATED, "hatch": "////", "linewidth": 0.0}
+        ax.fill_between(x, low, high, zorder=4.5, label="" if k else "extrapolated", **look)
 
 
 def _arrows(drawn: Boxes, limit: np.ndarray, ax: Axes, rows: np.ndarray) -> None:

@@ -150,6 +150,14 @@ def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
+def beyond(at: Array, extrapolated: Array) -> list[Array]:
+    """The runs of times (M,) beyond the data, each as positions in order of time, with the nearest time within them."""
+    order = np.argsort(at, kind="stable")
+    outside = extrapolated[order]
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], outside, [False]]).astype(int)))
+    return [order[max(first - 1, 0) : last + 1] for first, last in ends.reshape(-1, 2)]
+
+
 def date_density(record: Record, row: int, points: int) -> tuple[Array, Array]:
     """Times, and the density of a reported date there relative to its maximum, each (points,)."""
     date = None if record.dates is None else record.dates[row]
@@ -181,8 +189,6 @@ def input_shifts(posterior: Posterior, rows: Array) -> pd.DataFrame:
 
     record = posterior.record
     _, mean, sd = posterior.input_moments(rows)
-    if posterior.as_measured:
-        sd = record.t_sd[rows]
     t, t_sd = record.t[rows], np.where(record.dated, record.t_sd, np.nan)[rows]
     kept = np.divide(sd, t_sd, out=np.full(len(rows), np.nan), where=t_sd > 0.0)
     columns = {"t": t, "t_sd": t_sd, "mean": mean, "sd": sd, "shift": mean - t, "kept": kept}

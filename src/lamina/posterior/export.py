@@ -50,8 +50,6 @@ def ages(posterior: Posterior, n: int = 1000, seed: int = 0, sequence: Any = Non
     again = n > len(weight) or np.ptp(weight) > 0.0
     which = rng.choice(len(weight), size=n, p=weight, replace=again)
     members = posterior.tau_of(rows)[which]
-    exact = record.exact[rows]
-    members[:, exact] = record.t[rows[exact]]  # to the last digit
     table = pd.DataFrame(members.T, columns=[str(k) for k in range(1, n + 1)])
     if record.depth is not None and (sequence is not None or record.sequence is None):
         table.insert(0, "depth", record.depth[rows])

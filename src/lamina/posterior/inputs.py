@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from ..dates import Uniform
 from ..engine.quantiles import LEVELS, QUANTILES, weighted_quantiles
+from ..model.problem import Problem
+from ..record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,11 +23,32 @@ Array = np.ndarray
 ROWS_AT_ONCE = 1000
 
 
+def ranges(problem: Problem) -> Array:
+    """The smallest and the largest possible input of each layer, shape (2, L), on the user's time scale.
+
+    Both are the input itself where that is exact, and infinite where any time is possible.
+    """
+    record = problem.record
+    found = np.where(record.exact, record.t, np.array([[-np.inf], [np.inf]]))
+    for k, date in enumerate(record.dates or ()):
+        if isinstance(date, Uniform):
+            found[:, k] = date.first, date.last
+        elif date is not None and (table := date.table()).bounded:
+            found[:, k] = table.start, table.start + table.step * (table.log_density.size - 1)
+    return found
+
+
+def draws_of(posterior: Posterior, rows: Array | slice) -> Array:
+    """Draws of the inputs of some rows, shape (S, rows): without rounding where the input is exact."""
+    layer = posterior.problem.layer[rows]
+    return _within(posterior, layer, posterior.problem.to_user(posterior.draws.tau[:, layer].astype(float)))
+
+
 def moments(posterior: Posterior, rows: Array) -> tuple[Array, Array, Array]:
     """Draws of the inputs of some rows, shape (S, len(rows)), their means and their standard deviations.
 
     A sampler may have accumulated the mean and sd of more draws than it kept. They are then used, and the draws that
-    were kept are shifted and scaled to match them.
+    were kept are shifted and scaled to match them. A method that takes the inputs as measured has the sd of the dates.
     """
     problem, draws = posterior.problem, posterior.draws
     layer = problem.layer[rows]
@@ -35,7 +59,11 @@ def moments(posterior: Posterior, rows: Array) -> tuple[Array, Array, Array]:
         all_mean, all_sd = draws.moments[:, layer]
         tau = all_mean + np.divide(all_sd, sd, out=np.ones_like(sd), where=sd > 0.0) * (tau - mean)
         mean, sd = all_mean, all_sd
-    return problem.to_user(tau), problem.to_user(mean), sd
+    if posterior.as_measured:
+        sd = problem.record.t_sd[layer]
+    sd = np.where(problem.record.exact[layer], 0.0, sd)
+    tau, mean = (_within(posterior, layer, problem.to_user(times)) for times in (tau, mean))
+    return tau, mean, sd
 
 
 def means(posterior: Posterior) -> Array:
@@ -46,7 +74,7 @@ def means(posterior: Posterior) -> Array:
         mean = np.concatenate([draws.weight @ draws.tau[:, first : first + ROWS_AT_ONCE] for first in firsts])
     else:
         mean = draws.moments[0]
-    return problem.to_user(mean)[problem.layer]
+    return _within(posterior, np.arange(len(mean)), problem.to_user(mean))[problem.layer]
 
 
 def table(posterior: Posterior) -> pd.DataFrame:
@@ -60,10 +88,22 @@ def table(posterior: Posterior) -> pd.DataFrame:
         tau, found[rows, 0], found[rows, 1] = moments(posterior, rows)
         found[rows, 2:] = weighted_quantiles(tau, posterior.draws.weight).T
     if posterior.as_measured:
-        found[:, 1] = record.t_sd
-        found[:, 2:] = found[:, :1] + record.t_sd[:, None] * ndtri(LEVELS)
-    exact = record.exact
-    found[exact], found[exact, 1] = record.t[exact, None], 0.0  # without rounding
+        found[:, 2:] = _quantiles_of_dates(posterior.problem.record)[posterior.problem.layer]
     columns = {"t": record.t, "t_sd": record.t_sd}
     columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
     return pd.DataFrame(columns)
+
+
+def _quantiles_of_dates(record: Record) -> Array:
+    """The quantiles of each date, shape (N, 7)."""
+    found = record.t[:, None] + record.t_sd[:, None] * ndtri(LEVELS)
+    for k, date in enumerate(record.dates or ()):
+        if date is not None:
+            found[k] = date.quantile(LEVELS)
+    return found
+
+
+def _within(posterior: Posterior, layer: Array, times: Array) -> Array:
+    """Times (..., len(layer)) of layers, moved into their ranges, which rounding or scaling may have left."""
+    low, high = posterior.input_ranges[:, layer]
+    return np.clip(times, low, high) if (np.isfinite(low) | np.isfinite(high)).any() else times

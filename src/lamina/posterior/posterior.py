@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from ..record import Record
 from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
 from ..support.numbers import count, number, with_sd
-from . import agedepth, export, functionals, inputs, storage
+from . import agedepth, export, functionals, inputs, storage, times
 from .boxes import evenly
 from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
 from .summary import describe
@@ -94,7 +95,7 @@ class Posterior:
 
     def tau_of(self, rows: Array | slice) -> Array:
         """Draws of the inputs of some rows, shape (draws, rows)."""
-        return self.problem.to_user(self.draws.tau[:, self.problem.layer[rows]].astype(float))
+        return inputs.draws_of(self, rows)
 
     @property
     def theta(self) -> pd.DataFrame:
@@ -149,6 +150,13 @@ class Posterior:
         found = self._tables(at, ("curve", "rate"))
         return found["curve"], found["rate"]
 
+    def extrapolated(self, at: ArrayLike) -> Array:
+        """Which times ``at`` lie beyond the data, shape (len(at),): ``lamina.posterior.times.data_range``.
+
+        There the curve returns to its mean, and its band to that of the prior.
+        """
+        return times.extrapolated(self, argument("at", at))
+
     def components(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
         """The components of the curve at times ``at``: each kernel of a sum, and the trend. The curve is their sum.
 
@@ -158,8 +166,8 @@ class Posterior:
         """
         import pandas as pd
 
-        times, draws, names = argument("at", at), self._thinned(), component_names(self.problem.kernel)
-        mean, var = components(self.problem, draws, self.problem.to_internal(times))
+        grid, draws, names = argument("at", at), self._thinned(), component_names(self.problem.kernel)
+        mean, var = components(self.problem, draws, self.problem.to_internal(grid))
         rough = set()
         if rate:
             mean = self.problem.rate_to_user(mean)
@@ -169,7 +177,7 @@ class Posterior:
                 self.problem.kernel.check_differentiable()
         tables = []
         for p in sorted(set(range(len(names))) - rough):
-            table = summed_up(times, mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
+            table = summed_up(grid, mean[:, p, int(rate)], var[:, p, int(rate)], draws.weight)
             table.insert(0, "component", names[p])
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
@@ -185,8 +193,8 @@ class Posterior:
         origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
         mean, var = components(self.problem, draws, origin)
         sign = np.array([1.0, self.problem.rate_to_user(1.0)])[kinds]
-        times = np.repeat(self.problem.to_user(origin), len(kinds))
-        table = summed_up(times, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
+        at = np.repeat(self.problem.to_user(origin), len(kinds))
+        table = summed_up(at, sign * mean[:, -1, kinds, 0], var[:, -1, kinds, 0], draws.weight)
         table.insert(0, "term", [("level", "rate")[k] for k in kinds])
         return table
 
@@ -199,10 +207,16 @@ class Posterior:
         """The mean of each input, shape (N,)."""
         return inputs.means(self)
 
+    @cached_property
+    def input_ranges(self) -> Array:
+        """The smallest and the largest possible input of each layer, shape (2, layers): equal where it is exact."""
+        return inputs.ranges(self.problem)
+
     def inputs(self) -> pd.DataFrame:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
 
-        For a method that takes the inputs as measured, sd is t_sd and the quantiles are those of a normal distribution.
+        For a method that takes the inputs as measured, sd and quantiles are those of the date. Tied rows share one
+        input, whose date is the product of theirs.
         """
         return inputs.table(self)
 
@@ -298,17 +312,15 @@ class Posterior:
     def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self.problem.kernel.check_differentiable()
-        times, draws = argument("at", at), self._thinned()
+        grid, draws = argument("at", at), self._thinned()
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
-        parts = [
-            self._some_times(times[k : k + step], draws, wanted, trend) for k in range(0, max(len(times), 1), step)
-        ]
+        parts = [self._some_times(grid[k : k + step], draws, wanted, trend) for k in range(0, max(len(grid), 1), step)]
         return {name: _joined([part[name] for part in parts]) for name in wanted}
 
-    def _some_times(self, times: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
-        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(times), trend)
+    def _some_times(self, at: Array, draws: Draws, wanted: tuple[str, ...], trend: bool) -> dict[str, pd.DataFrame]:
+        f, f_var, rate, rate_var = curves(self.problem, draws, self.problem.to_internal(at), trend)
         found = {"curve": (f, f_var), "rate": (self.problem.rate_to_user(rate), rate_var)}
-        return {name: summed_up(times, *found[name], draws.weight) for name in wanted}
+        return {name: summed_up(at, *found[name], draws.weight) for name in wanted}
 
     def _sample(self, at: ArrayLike, n: int, seed: int, parts: Parts = "whole") -> Array:
         """Joint draws of values and rates, shape (n, 2 x parts, len(at)), rates in internal time."""

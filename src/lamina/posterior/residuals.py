@@ -12,8 +12,8 @@ truncated at sqrt(S) times their mean (Ionides 2008).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,8 +29,52 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+Verdict = Literal["as expected", "less", "more", "less, with outliers", "evenly"]
+
+#: A count that is this unlikely, or less likely, is not due to chance: as three standard deviations.
+BY_CHANCE = 0.0027
 #: Draws that are used: at most, at least, and in between as many as keep draws times rows below the third number.
 MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """How many of n values lie inside the ranges that were predicted for them with 50 and 95 % probability."""
+
+    n: int
+    middle: int  #: inside the 50 % range
+    inside: int  #: inside the 95 % range
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the values scatter, compared with their errors. It never contradicts a number.
+
+        Each count has a binomial distribution if the errors are right. A count that is off with a probability of less
+        than ``BY_CHANCE`` is a finding. Values scatter "less" or "more" if a count says so and the other does not
+        point the other way; if it does, they scatter "less, with outliers" (many near the middle, and others outside),
+        or "evenly" (few in the middle and few outside).
+        """
+        expected = round(0.5 * self.n), round(0.95 * self.n)
+        off = np.sign([self.middle - expected[0], self.inside - expected[1]])
+        found = [_unlikely(k, self.n, p) for k, p in ((self.middle, 0.5), (self.inside, 0.95))]
+        if not any(found):
+            return "as expected"
+        if off[0] * off[1] >= 0:
+            return "less" if off.sum() > 0 else "more"
+        return "less, with outliers" if off[0] > 0 else "evenly"
+
+
+def scatter(loo_pit: Array) -> Scatter:
+    """The scatter of values from their leave-one-out probabilities (N,), the column ``loo_pit`` of ``residuals``."""
+    away = np.abs(loo_pit - 0.5)
+    return Scatter(len(away), int((away <= 0.25).sum()), int((away <= 0.475).sum()))
+
+
+def _unlikely(k: int, n: int, p: float) -> bool:
+    """Whether a count k of n with probability p would be as far off less often than ``BY_CHANCE``."""
+    from scipy.stats import binomtest
+
+    return bool(n > 0 and binomtest(k, n, p).pvalue < BY_CHANCE)
 
 
 def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,21 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dates
-from ..errors import LaminaError
+from ..errors import StorageError
 from ..methods.draws import Draws
 from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
+from ..support.digests import digest
 from ..support.files import WriteError, replacing_stream
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from .posterior import Posterior
 
+Array = np.ndarray
+
 #: Written into every file; a reader refuses others.
-FORMAT = "lamina posterior 4"
+FORMAT = "lamina posterior 5"
 
 #: Fields of a record and of draws that are variables of the file, with their dimensions. Inputs have one entry for each
 #: row, or for each layer where rows are tied.
@@ -38,10 +40,27 @@ _DRAWS = {
     "factor": ("draw", "input"),
     "moments": ("moment", "input"),
 }
-
-
-class StorageError(LaminaError):
-    """A posterior cannot be read from a file, or cannot be written to it."""
+#: The kinds of dates that a file may name.
+_DATES = tuple(name for name, kind in vars(dates).items() if isinstance(kind, type) and issubclass(kind, dates.Date))
+#: What a library says about a damaged file may be long.
+LONGEST_REASON = 200
+#: How far the sum of the weights may be from one.
+ROUNDING = 1e-6
+#: Squares of larger numbers could overflow.
+LARGEST = 1e100
+#: Parameters are stored as logarithms; those of larger ones are not numbers that a computer holds.
+LARGEST_LOG = 700.0
+#: The types of those diagnostics that are shown to users.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "method": (str,),
+    "engine": (str,),
+    "converged": (bool,),
+    "interrupted": (bool,),
+    **dict.fromkeys(("seconds", "r_hat", "ess", "objective", "last_change", "effective_members"), (int, float)),
+    **dict.fromkeys(("chains", "sweeps", "warmup", "thin", "steps", "members", "divergent", "evaluations"), (int,)),
+    **dict.fromkeys(("r_hat_theta", "ess_theta"), (dict,)),
+    **dict.fromkeys(("r_hat_inputs", "ess_inputs", "watched_rows"), (np.ndarray,)),
+}
 
 
 def save(posterior: Posterior, path: str | Path) -> None:
@@ -64,48 +83,75 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "model": posterior.model.to_dict(),
     }
     # A variable, because HDF5 limits the length of attributes.
-    data["facts"] = ((), json.dumps(facts, default=_encode))
+    text = json.dumps(facts, default=_encode)
+    checksum = digest({name: values for name, (_, values) in data.items()}, text)
+    data["facts"] = ((), text)
     try:
         with replacing_stream(path) as file:
-            xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(file, engine="h5netcdf")
+            dataset = xr.Dataset(data, attrs={"format": FORMAT, "sha256": checksum})
+            dataset.to_netcdf(file, engine="h5netcdf")
     except WriteError as error:
         raise StorageError(str(error)) from None
 
 
 def read(path: str | Path) -> tuple[Problem, Draws]:
-    """The parts of a posterior from a file that ``save`` wrote."""
-    import xarray as xr
-
+    """The parts of a posterior from a file that ``save`` wrote. Raises StorageError for any other file."""
     path = Path(path)
     if not path.is_file():
         raise StorageError(f"there is no file {path}.")
+    # A damaged file may fail anywhere in the libraries that read it, with any exception.
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            dataset = opened.load()
-    except (OSError, ValueError, TypeError) as error:
-        raise StorageError(f"{path} is not a NetCDF file that can be read ({error}).") from None
-    found = dataset.attrs.get("format")
+        arrays, text, attributes = _contents(path)
+    except Exception as error:
+        raise StorageError(f"{path} is not a NetCDF file that can be read ({_reason(error)}).") from None
+    found = attributes.get("format")
     if found != FORMAT:
         raise StorageError(
             f"{path} was not written by this version of lamina: its format is {found!r}, and this version reads "
             f"{FORMAT!r}. Fit the record again."
         )
     try:
-        return _restored(dataset)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise StorageError(f"{path} is damaged: {type(error).__name__}, {error}.") from None
+        if digest(arrays, text) != attributes.get("sha256"):
+            raise ValueError("its numbers are not those that were written")
+        return _restored(arrays, text)
+    except Exception as error:
+        raise StorageError(
+            f"{path} is damaged: {_reason(error)}. Take another copy of the file, or fit the record again."
+        ) from None
 
 
-def _restored(dataset: xr.Dataset) -> tuple[Problem, Draws]:
-    facts = json.loads(dataset["facts"].item(), object_hook=_decode)
-    measured: dict[str, Any] = {name: dataset[name].to_numpy() for name in _RECORD}
-    drawn: dict[str, Any] = {name: dataset[name].to_numpy() for name in _DRAWS if name in dataset}
-    draws = Draws(**drawn, chains=facts["chains"], diagnostics=facts["diagnostics"])
+def _contents(path: Path) -> tuple[dict[str, Array], str, dict[str, Any]]:
+    """The arrays of a file by name, the other facts as text, and the attributes of the file.
+
+    Read with h5py: xarray would scale values, or turn them into dates, as a damaged attribute tells it to.
+    """
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        found = {name: file[name] for name in (*_RECORD, *_DRAWS) if name in file}
+        if sum(values.nbytes for values in found.values()) > path.stat().st_size:
+            raise ValueError("it promises more numbers than it holds")
+        text = str(file["facts"].asstr()[()]) if "facts" in file else ""
+        return {name: np.asarray(values[()]) for name, values in found.items()}, text, dict(file.attrs)
+
+
+def _reason(error: Exception) -> str:
+    """An exception in one line."""
+    words = " ".join(str(error).split()).rstrip(".")
+    return words[:LONGEST_REASON] or type(error).__name__
+
+
+def _restored(arrays: dict[str, Array], text: str) -> tuple[Problem, Draws]:
+    facts = json.loads(text, object_hook=_decode)
+    measured: dict[str, Any] = {name: _check_array(name, arrays[name], 1) for name in _RECORD}
+    _check_diagnostics(facts["diagnostics"])
     # A method without gaps may have rows at one time, which others refuse.
     method = METHODS.get(facts["diagnostics"].get("method", ""))
     uses_order = method is None or method.uses_order
-    record = Record(**measured, **facts["record"])
-    return build_problem(record, Model.from_dict(facts["model"]), uses_order), draws
+    problem = build_problem(Record(**measured, **facts["record"]), Model.from_dict(facts["model"]), uses_order)
+    drawn: dict[str, Any] = {name: arrays[name] for name in _DRAWS if name in arrays}
+    _check_draws(problem, drawn, facts["chains"])
+    return problem, Draws(**drawn, chains=facts["chains"], diagnostics=facts["diagnostics"])
 
 
 def _plain(value: Any) -> Any:
@@ -131,5 +177,70 @@ def _decode(found: dict[str, Any]) -> Any:
     if list(found) == ["array"]:
         return np.asarray(found["array"])
     if list(found) == ["date", "arguments"]:
+        if found["date"] not in _DATES:
+            raise ValueError(f"there is no kind of date {found['date']!r}")
         return getattr(dates, found["date"])(**found["arguments"])
     return found
+
+
+def _check_array(name: str, values: Any, dimensions: int) -> Array:
+    """An array of floats with this many dimensions, or ValueError."""
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize in (4, 8)):
+        raise ValueError(f"{name} holds no floating-point numbers")
+    if values.ndim != dimensions:
+        raise ValueError(f"{name} has {values.ndim} dimensions, not {dimensions}")
+    return values
+
+
+def _check_diagnostics(facts: Any) -> None:
+    """Raise ValueError for diagnostics that could not be shown."""
+    if not isinstance(facts, dict):
+        raise ValueError("its diagnostics have no names")
+    for name, kinds in _TYPES.items():
+        value = facts.get(name)
+        if name in facts and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+            raise ValueError(f"the diagnostic {name} is {value!r}")
+    for name in "r_hat_theta", "ess_theta":
+        if not all(isinstance(value, float | int) for value in facts.get(name, {}).values()):
+            raise ValueError(f"the diagnostic {name} holds no numbers")
+    if "method" in facts and facts["method"] not in METHODS:
+        raise ValueError(f"there is no method {facts['method']!r}")
+
+
+def _check_draws(problem: Problem, drawn: Mapping[str, Array], chains: Any) -> None:
+    """Raise ValueError unless the arrays of ``Draws`` are draws of this problem."""
+    n, size = len(problem.record), len(drawn["tau"]) if np.ndim(drawn["tau"]) else 0
+    shapes = {
+        "tau": (size, n),
+        "phi": (size, len(problem.start)),
+        "weight": (size,),
+        "extra_var": (n,),
+        "shift": (size, n),
+        "factor": (size, n),
+        "moments": (2, n),
+    }
+    if size == 0:
+        raise ValueError("it holds no draws")
+    for name, values in drawn.items():
+        _check_array(name, values, len(shapes[name]))
+        if values.shape != shapes[name]:
+            raise ValueError(f"{name} has the shape {values.shape}, where the record needs {shapes[name]}")
+        if values.dtype.itemsize != 8 and name != "tau":
+            raise ValueError(f"{name} is not in double precision")
+        if not (np.abs(values) < LARGEST).all():
+            raise ValueError(f"{name} is NaN or infinite in places")
+    _check_ranges(drawn)
+    if isinstance(chains, bool) or not isinstance(chains, int) or chains < 1 or size % chains:
+        raise ValueError(f"{size} draws are not those of {chains!r} chains")
+
+
+def _check_ranges(drawn: Mapping[str, Array]) -> None:
+    if (np.abs(drawn["phi"]) > LARGEST_LOG).any():
+        raise ValueError("a parameter is zero or infinite")
+    weight = drawn["weight"]
+    if (weight < 0.0).any() or abs(weight.sum() - 1.0) > ROUNDING:
+        raise ValueError("the weights of the draws are negative, or do not sum to one")
+    if (drawn.get("extra_var", weight) < 0.0).any() or (drawn.get("moments", np.zeros((2, 1)))[1] < 0.0).any():
+        raise ValueError("a variance is negative")
+    if ("shift" in drawn) != ("factor" in drawn) or (drawn.get("factor", np.ones(1)) <= 0.0).any():
+        raise ValueError("a factor of the variance of y is missing or not positive")

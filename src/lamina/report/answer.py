@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels import Linear
 from ..methods.registry import METHODS
+from ..posterior.residuals import Scatter, scatter
 from ..support.numbers import capitalised, count, decimals, fixed, join_words, number, percent, with_range, with_sd
 from .content import Content, shown_rate
 
@@ -100,27 +101,34 @@ def moved(cause: str, shift: np.ndarray, unit: str, kept: float) -> str:
 
 def check(content: Content) -> list[str]:
     """What residuals and leave-one-out predictions say."""
-    pit = content.residuals["loo_pit"].to_numpy()
-    n, known = len(pit), content.values
-    inside = {level: int((np.abs(pit - 0.5) <= level / 2).sum()) for level in (0.5, 0.95)}
-    ranges = [f"{k} of {n} lie in the {percent(level)} range ({level * n:.0f} expected)" for level, k in inside.items()]
+    found, known = scatter(content.residuals["loo_pit"].to_numpy()), content.values
+    n = found.n
+    ranges = [
+        f"{k} of {n} lie in the {percent(level)} range ({round(level * n)} expected)"
+        for level, k in ((0.5, found.middle), (0.95, found.inside))
+    ]
     each = f"{n:,} of the {known:,} values, evenly chosen, were each" if n < known else "Each value was"
-    text = [f"{each} predicted from all the others: {join_words(ranges)}."]
-    excess = (inside[0.5] - 0.5 * n) / np.sqrt(0.25 * n)
-    if excess > 3.0:
-        text.append(
-            "The values scatter less than their reported errors suggest. Either the errors are too large, and the band "
-            "is wider than necessary; or neighbours share errors, and the level is less certain than the band shows."
-        )
-    elif excess < -3.0:
-        text.append(
-            "The values scatter more than their reported errors suggest. The errors may be too small: learn a factor "
-            'for them with estimate="y_scale", or look for outliers.'
-        )
-    else:
-        text.append("The scatter agrees with the reported errors.")
+    text = [f"{each} predicted from all the others: {join_words(ranges)}.", scatter_words(found)]
     far = int((content.residuals["scaled"].abs() > 3.0).sum())
     if far:
         lie = "lies" if far == 1 else "lie"
         text.append(f"{count(far, 'value')} {lie} more than 3 standard deviations from the curve.")
     return text
+
+
+def scatter_words(found: Scatter) -> str:
+    """What the numbers of values inside their predicted ranges mean."""
+    outside, expected = found.n - found.inside, found.n - round(0.95 * found.n)
+    words = {
+        "as expected": "The scatter agrees with the reported errors.",
+        "less": "The values scatter less than their reported errors suggest. Either the errors are too large, and the "
+        "band is wider than necessary; or neighbours share errors, and the level is less certain than the band shows.",
+        "more": "The values scatter more than their reported errors suggest. The errors may be too small: learn a "
+        'factor for them with estimate="y_scale", or look for outliers.',
+        "less, with outliers": f"Most values lie closer to the curve than their reported errors suggest, but {outside} "
+        f"lie outside the 95 % range, where {expected} are expected. A few values may be outliers: fit with "
+        'outliers="mixture", and check these values.',
+        "evenly": f"Fewer values than expected lie in the middle of their ranges, but only {outside} outside the 95 % "
+        f"range, where {expected} are expected: the errors do not look normally distributed.",
+    }
+    return words[found.verdict]

@@ -109,7 +109,7 @@ def compute(
     """All numbers of a report; arguments as in ``lamina.report.html``."""
     run, tables = run or Run(), tables or Tables()
     record, axes = posterior.record, describe(posterior.record)
-    curve = posterior.curve(default_times(posterior)) if tables.curve is None else tables.curve
+    curve = posterior.curve(default_times(posterior, shown=at)) if tables.curve is None else tables.curve
     rate = None
     if has_rate(posterior):
         rate = posterior.rate(curve["at"]) if tables.rate is None else tables.rate
@@ -169,7 +169,7 @@ def _at_times(
         rate = posterior.rate(at) if tables is None else tables["rate"]
         mean, low, high = shown_rate(rate, axes)
         columns |= {"rate": mean, "rate_low": low, "rate_high": high}
-    return pd.DataFrame(columns)
+    return pd.DataFrame({**columns, "extrapolated": posterior.extrapolated(curve["at"])})
 
 
 def shown_rate(table: pd.DataFrame, axes: Axes) -> tuple[Any, Any, Any]:

@@ -79,6 +79,12 @@ def bands(x: Any, wide: tuple[Any, Any], narrow: tuple[Any, Any]) -> list[Trace]
     return [band(x, *wide, "band-95", name="95 %"), band(x, *narrow, "band-68", name="68 %")]
 
 
+def hatched(x: Any, low: Any, high: Any, **look: Any) -> Trace:
+    """The area between two lines, hatched."""
+    pattern = {"shape": "/", "fgcolor": "muted", "bgcolor": "clear", "size": 7, "solidity": 0.25}
+    return band(x, low, high, "clear", fillpattern=pattern, legendgroup="extrapolated", **look)
+
+
 def sticks(x: Any, low: Any, high: Any, **look: Any) -> Trace:
     """Vertical sticks as one broken line."""
     gap = np.full(len(x), np.nan)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.boxes import boxes, groups, size_of, thinning, time_range
+from ..posterior.boxes import beyond, boxes, groups, size_of, thinning, time_range
 from ..posterior.diagnosis import row_name
 from ..records.glossary import parameter as meaning
 from ..support.numbers import number, percent, plain, with_range, with_sd
@@ -31,6 +31,7 @@ def curve(content: Content) -> Figure:
         look: Look = {"line": {"color": "draw", "width": 0.8}, "legendgroup": "draws", "showlegend": k == 0}
         traces.append(draw.line(at, one, name=f"{len(content.curves)} draws", **look))
     traces.append(draw.centre(at, mean, _hovers(content, at, mean, low, high, record.y_unit)))
+    traces += _hatched(content, at, low, high)
     figure = {"data": traces, "layout": _layout(content, content.axes.value)}
     return draw.with_note(figure, thinning(len(content.rows), int(record.measured.sum())))
 
@@ -62,6 +63,7 @@ def rate(content: Content, trend: bool = True) -> Figure:
     at, (mean, low, high), sd = table["at"], shown_rate(table, axes), axes.unit_factor * table["sd"]
     hovers = _hovers(content, at, mean, low, high, axes.rate_unit)
     traces = [*draw.bands(at, (low, high), (mean - sd, mean + sd)), draw.centre(at, mean, hovers)]
+    traces += _hatched(content, at, low, high)
     return {"data": traces, "layout": _layout(content, axes.rate, draw.level(0.0))}
 
 
@@ -164,6 +166,15 @@ def parameter(posterior: Posterior, name: str) -> Figure:
     frame["xaxis"] |= {"type": "log", "exponentformat": "power", "nticks": 6, "range": log_ends}
     frame["yaxis"] |= {"visible": False, "rangemode": "tozero"}
     return {"data": [found, prior], "layout": frame}
+
+
+def _hatched(content: Content, at: Any, low: Any, high: Any) -> list[Trace]:
+    """The 95 % band where it lies beyond the data."""
+    x, below, above = (np.asarray(values) for values in (at, low, high))
+    return [
+        draw.hatched(x[part], below[part], above[part], name="extrapolated", showlegend=k == 0)
+        for k, part in enumerate(beyond(x, content.posterior.extrapolated(x)))
+    ]
 
 
 def _layout(content: Content, y_title: str, *shapes: dict[str, Any]) -> dict[str, Any]:

@@ -170,7 +170,9 @@ class _AgesChain(MarkovChain):
 
     def restore(self, arrays: dict[str, Array]) -> None:
         if not np.array_equal(arrays["ages"], self.known):
-            raise ValueError("it was made with other ages")
+            raise MethodError(
+                "the checkpoint does not fit this record and model (it was made with other ages). Begin without it."
+            )
         super().restore(arrays)
 
 

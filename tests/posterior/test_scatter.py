@@ -1,0 +1,62 @@
+"""What is said of the scatter of the values follows from the numbers beside it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from lamina.posterior.residuals import Scatter, scatter
+from lamina.report.answer import scatter_words
+
+
+@st.composite
+def counts(draw):
+    n = draw(st.integers(1, 400))
+    inside = draw(st.integers(0, n))
+    return Scatter(n, draw(st.integers(0, inside)), inside)
+
+
+@given(counts())
+def test_words_never_contradict_a_number(found):
+    middle, inside = found.middle - round(0.5 * found.n), found.inside - round(0.95 * found.n)
+    if found.verdict == "less":
+        assert middle >= 0
+        assert inside >= 0
+        assert middle + inside > 0
+    elif found.verdict == "more":
+        assert middle <= 0
+        assert inside <= 0
+        assert middle + inside < 0
+    elif found.verdict == "less, with outliers":
+        assert middle > 0 > inside
+    elif found.verdict == "evenly":
+        assert middle < 0 < inside
+
+
+def test_many_in_the_middle_and_many_outside_are_not_less_scatter():
+    found = Scatter(104, 75, 93)
+    assert found.verdict == "less, with outliers"
+    assert "11 lie outside the 95 % range, where 5 are expected" in scatter_words(found)
+
+
+@pytest.mark.parametrize("n", [5, 30, 104, 400])
+def test_errors_that_are_right_are_rarely_called_wrong(n):
+    rng = np.random.default_rng(0)
+    verdicts = [scatter(rng.uniform(size=n)).verdict for _ in range(500)]
+    assert verdicts.count("as expected") >= 490
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.5, "less"), (2.0, "more")])
+def test_errors_that_are_wrong_by_a_factor_of_two_are_found(factor, verdict):
+    rng = np.random.default_rng(1)
+    found = [scatter(norm.cdf(factor * rng.standard_normal(104))).verdict for _ in range(100)]
+    assert found.count(verdict) >= 95
+
+
+def test_normal_values_with_a_few_outliers_are_not_called_less_scattered():
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        z = np.where(rng.uniform(size=104) < 0.12, 4.0, 0.4) * rng.standard_normal(104)
+        found = scatter(norm.cdf(z))
+        assert found.verdict != "less" or found.inside >= 99
