@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LaminaError
+from ..errors import LaminaError, StorageError
 from ..fitting import Fit, NotConverged
-from ..posterior.storage import StorageError
 from ..support.files import WriteError
 from .folder import CHECKPOINT, POSTERIOR, claimed
 from .run import OutputRequest

@@ -17,8 +17,7 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
-from ..support.digests import digest
-from ..support.files import WriteError, replacing_stream
+from ..support.files import WriteError, digest, replacing_stream
 
 if TYPE_CHECKING:
     from .posterior import Posterior
