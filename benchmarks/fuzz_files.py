@@ -32,7 +32,7 @@ from lamina.model.problem import build_problem
 from lamina.output.checkpoint import _arrays
 from lamina.posterior import storage
 from lamina.posterior.posterior import Posterior
-from lamina.support.files import digest
+from lamina.support.checks import digest
 
 #: Results that no file may give.
 BAD = ("silently different", "not a number", "unnamed exception", "several lines", "slow", "crash")

@@ -8,7 +8,7 @@ from lamina.methods.chains import DrawBudget, restore_checkpoint, take_checkpoin
 from lamina.methods.mcmc import MarkovChain
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
-from lamina.support.files import digest
+from lamina.support.checks import digest
 
 
 def chain(seed=0) -> MarkovChain:

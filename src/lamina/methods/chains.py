@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import MethodError, StorageError
 from ..model.problem import Problem
 from ..model.rows import Rows
-from ..support.files import digest
+from ..support.checks import digest
 from .draws import Checkpoint
 from .starts import starting_point
 

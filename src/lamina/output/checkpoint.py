@@ -66,14 +66,16 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
     Raises MethodError if there is no run, StorageError if it is damaged.
     """
     path = folder / CHECKPOINT
-    if not (folder / RUN).is_file():
-        raise MethodError(f"--resume: the folder {folder} contains no run to continue.")
     # A damaged file may fail anywhere in the libraries that read it, with any exception.
     try:
+        if not (folder / RUN).is_file():
+            raise MethodError(f"--resume: the folder {folder} contains no run to continue.")
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
         found = {name: run[name] for name in ("sha256", "seed", "state", "table")}
         found["settings"] = dict(run["settings"])
         return found, _arrays(path) if path.is_file() else None
+    except MethodError:
+        raise
     except Exception as error:
         raise StorageError(
             f"--resume: the run in {folder} is damaged and cannot continue ({' '.join(str(error).split())}). Run it "

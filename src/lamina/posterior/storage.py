@@ -17,7 +17,8 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
-from ..support.files import WriteError, digest, replacing_stream
+from ..support.checks import digest
+from ..support.files import WriteError, replacing_stream
 
 if TYPE_CHECKING:
     from .posterior import Posterior

@@ -1,6 +1,7 @@
 """Columns that users pass (lists, arrays, pandas Series), converted to numbers or labels, or refused."""
 
-from collections.abc import Hashable, Iterable
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -140,3 +141,19 @@ def _is_missing(entry: Any) -> bool:
 
 def _is_blank(entry: Any) -> bool:
     return isinstance(entry, str) and not entry.strip()
+
+
+def digest(arrays: Mapping[str, np.ndarray], text: str = "") -> str:
+    """SHA-256 of a text and of arrays of numbers or text: names, types, shapes and values.
+
+    All NaN are one value, whatever their bits, because files do not keep these. So are the two byte orders.
+    """
+    found = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        values = np.asarray(arrays[name])
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            values = np.where(np.isnan(values), values.dtype.type(np.nan), values)
+        values = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False))
+        found.update(f"\n{name} {values.dtype.str} {np.shape(arrays[name])}\n".encode())
+        found.update(values.tobytes())
+    return found.hexdigest()

@@ -1,18 +1,15 @@
-"""Files and folders that are written whole or not at all, and checksums of what they hold."""
+"""Files and folders that are written whole or not at all."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..errors import LaminaError
 from .leftovers import create_folder, create_partial, remove_stale
@@ -177,19 +174,3 @@ def scratch_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def digest(arrays: Mapping[str, np.ndarray], text: str = "") -> str:
-    """SHA-256 of a text and of arrays of numbers or text: names, types, shapes and values.
-
-    All NaN are one value, whatever their bits, because files do not keep these. So are the two byte orders.
-    """
-    found = hashlib.sha256(text.encode())
-    for name in sorted(arrays):
-        values = np.asarray(arrays[name])
-        if values.dtype.kind == "f" and np.isnan(values).any():
-            values = np.where(np.isnan(values), values.dtype.type(np.nan), values)
-        values = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False))
-        found.update(f"\n{name} {values.dtype.str} {np.shape(arrays[name])}\n".encode())
-        found.update(values.tobytes())
-    return found.hexdigest()
