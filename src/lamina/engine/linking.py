@@ -2,7 +2,8 @@
 
 Numba optimises every function and turns it into machine code by itself, and does both again in each function that calls
 it, directly or not. With twenty levels of small functions that is most of the time to compile. A function compiled by
-``LinkedCompiler`` is only linked into those that call it, and optimised there, with all the rest, once.
+``LinkedCompiler`` is only linked into those that call it, and optimised there, with all the rest, once. Python cannot
+call it: that raises TypeError. Call its ``py_func`` instead.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 
-@ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-def _refuse(*_: Any) -> int:
-    """What Python finds in place of machine code."""
-    raise TypeError("Only compiled functions can call this one: call it from a function with @njit, or its py_func.")
+#: What Python calls in place of machine code: the closure that Numba passes cannot be called, so it raises TypeError.
+_REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 0
 
 
 class _Linked(JITCodeLibrary):
@@ -31,7 +30,7 @@ class _Linked(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        return ctypes.cast(_refuse, ctypes.c_void_p).value or 0
+        return _REFUSE
 
     @property
     def codegen(self) -> Any:
