@@ -47,7 +47,7 @@ L, BINS = 63, 8
 THIN = {"mcmc": 64, "nuts": 4}
 WARMUP = {"mcmc": 300, "nuts": 300}
 
-HEALTHY = "return log_ratio >= 0.0 or math.log(rng.random()) < log_ratio"
+HEALTHY = "return log_ratio >= 0.0 or math.log(uniform(rng)) < log_ratio"
 PLANTED = {"ratio": "log_ratio - math.log(2.0)", "log-ratio": "0.5 * log_ratio"}
 
 
