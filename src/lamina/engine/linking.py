@@ -14,7 +14,6 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-
 #: What Python calls in place of machine code: the closure that Numba passes cannot be called, so it raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 0
 
