@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def fresh_compiled_code(sources: Path, caches: Path) -> Path:
 os.environ.setdefault("NUMBA_CACHE_DIR", str(fresh_compiled_code(ROOT / "src" / "lamina", ROOT / ".numba_cache")))
 # The matrices are small: threads would mostly wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell without job control lets what it runs in the background ignore Ctrl-C: tests of it would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline, because the first call of a compiled function takes seconds; the same examples in every run.
 settings.register_profile("lamina", deadline=None, derandomize=True, database=None)
