@@ -20,7 +20,7 @@ from .records.fields import (
 )
 from .support.checks import Labels, labels, rows_by_label
 from .support.display import Facts, as_html, as_text
-from .support.numbers import count
+from .support.numbers import count, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +149,7 @@ class Record:
             (self.y_name, self.y_unit, self.y[self.measured]),
         ):
             if column.size:
-                facts.append((name, f"{column.min():g} to {column.max():g} {unit}".rstrip()))
+                facts.append((name, f"{short(column.min())} to {short(column.max())} {unit}".rstrip()))
         return facts
 
     def __eq__(self, other: object) -> bool:

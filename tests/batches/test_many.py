@@ -180,11 +180,11 @@ def test_settings_that_are_arrays_are_told_apart_in_every_number():
     other[50, 25] = 1e-9
     assert str(other) == str(members)  # as text they are shortened
 
-    def told(members):
+    def settings_of(members):
         return describe_settings({"method": "ensemble", "members": members}, OutputRequest())
 
-    assert told(members) == told(members.tolist()) != told(other)
-    assert told(members)["method"] == "ensemble"
+    assert settings_of(members) == settings_of(members.tolist()) != settings_of(other)
+    assert settings_of(members)["method"] == "ensemble"
 
 
 def test_earlier_results_go_if_a_fit_fails_and_stay_if_the_table_cannot_be_read(tmp_path, monkeypatch):

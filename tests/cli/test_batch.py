@@ -1,4 +1,4 @@
-"""lamina batch: many records, one folder each; failures are told, and stop nothing."""
+"""lamina batch: many records, one folder each; failures are reported and stop nothing."""
 
 import html
 import json
@@ -194,7 +194,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("arguments", "text"), BAD.values(), ids=BAD.keys())
-def test_bad_input_is_told_and_nothing_is_written(tmp_path, table, arguments, text):
+def test_bad_input_is_reported_and_nothing_is_written(tmp_path, table, arguments, text):
     done = lamina("batch", table, "--out", tmp_path / "out", *arguments)
     assert done.exit_code == 2
     assert text in done.stderr
@@ -225,7 +225,7 @@ def test_a_site_named_like_a_path_stays_in_the_folder(tmp_path):
     assert os.listdir(tmp_path / "deep") == ["er"]
 
 
-def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_reported(tmp_path, table, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("lamina.batches.workers.PATIENCE", 0.5)
     done = batch(table, tmp_path / "out", "--dask", "tcp://127.0.0.1:1")
@@ -234,7 +234,7 @@ def test_a_scheduler_that_does_not_answer_is_told(tmp_path, table, monkeypatch):
     assert "dask scheduler" in done.stderr
 
 
-def test_two_tables_of_one_name_are_both_told(tmp_path):
+def test_two_tables_of_one_name_are_both_reported(tmp_path):
     for folder in "a", "b":
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "core.csv").write_text(HEAD + site("x", 0))

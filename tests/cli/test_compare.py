@@ -30,7 +30,7 @@ def test_one_figure_one_table_of_differences_and_the_curves(tmp_path):
     assert found.loc[1, "divergence"] == pytest.approx(expected["divergence"], rel=1e-4)
     assert "Figure and tables are in" in done.stdout
     assert found["first_converged"].tolist() == ["yes"] * 3
-    # what the columns are, and in which unit, is said here and there
+    # the meaning and unit of the columns are in both places
     for text in done.stdout, (out / "columns.txt").read_text():
         words = " ".join(text.split())
         assert "the absolute difference, averaged over the times, in m" in words

@@ -54,9 +54,9 @@ def test_each_core_has_an_offset(fitted):
 
 
 def test_columns_txt_tells_the_new_columns(fitted):
-    told = (fitted / "columns.txt").read_text()
+    columns = (fitted / "columns.txt").read_text()
     for name in ("offsets.csv", "  limit", "  outlier", "  depth"):
-        assert name in told
+        assert name in columns
 
 
 def test_tied_rows_share_their_input_and_are_marked(tmp_path):
@@ -87,7 +87,7 @@ def test_bad_input_is_named_by_its_line(tmp_path, monkeypatch, arguments, pieces
     command, *options = arguments
     done = lamina(command, write_table(tmp_path, TABLE), "--equal-depth", "tie", *options)
     assert done.exit_code == 2, done.output
-    told = " ".join(done.stderr.replace("│", " ").split())
+    message = " ".join(done.stderr.replace("│", " ").split())
     for piece in pieces:
-        assert piece in told
+        assert piece in message
     assert [path.name for path in tmp_path.iterdir()] == ["core.csv"]

@@ -56,7 +56,7 @@ def test_the_tables_are_those_of_the_posterior(finished):
     assert curve["at"].tolist() == at.tolist()
     beyond = np.where(posterior.extrapolated(at), "yes", "no")
     pd.testing.assert_frame_equal(curve, posterior.curve(at).assign(extrapolated=beyond), check_dtype=False, rtol=1e-8)
-    # ages before present: the rate is told forward in time
+    # ages before present: the rate is forward in time
     assert rate["mean"].to_numpy() == pytest.approx(-posterior.rate(at)["mean"].to_numpy(), rel=1e-8)
     assert rate["q5"].to_numpy() == pytest.approx(-posterior.rate(at)["q95"].to_numpy(), rel=1e-8)
     assert rate["mean"].mean() > 0
@@ -69,14 +69,14 @@ def test_the_tables_are_those_of_the_posterior(finished):
 def test_columns_txt_tells_each_column_and_its_unit(finished):
     out, _ = finished
     parts = (out / "columns.txt").read_text().split("\n\n")[1:]
-    told = {part.partition(":")[0]: part for part in parts}
+    described = {part.partition(":")[0]: part for part in parts}
     for name in "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "intervals.csv":
         for column in pd.read_csv(out / name).columns:
-            assert column.startswith("q") or f"\n  {column} " in told[name]
-    assert "sd              standard deviation (1 sigma) of the curve, in m\n" in told["curve.csv"]
-    assert "mean            mean of the rate, in m/year, forward in time" in told["rate.csv"]
-    assert "t               reported input, Age, in cal a BP" in told["inputs.csv"]
-    assert "length  length scale, in years" in told["theta.csv"]
+            assert column.startswith("q") or f"\n  {column} " in described[name]
+    assert "sd              standard deviation (1 sigma) of the curve, in m\n" in described["curve.csv"]
+    assert "mean            mean of the rate, in m/year, forward in time" in described["rate.csv"]
+    assert "t               reported input, Age, in cal a BP" in described["inputs.csv"]
+    assert "length  length scale, in years" in described["theta.csv"]
 
 
 def test_run_json_tells_how_it_was_made(finished):
@@ -255,7 +255,7 @@ def test_a_trend_of_known_rate_with_events_and_an_ensemble(tmp_path):
     new = {"components.csv", "events.csv", "ensemble.csv"}
     assert set(os.listdir(out)) == WRITTEN | new
     posterior = library.load(out / "posterior.nc")
-    # told forward in time on the command line, kept in ages inside
+    # forward in time on the command line, kept in ages inside
     (term,) = [term for term in posterior.problem.kernel.trend if term.slope()]
     assert (posterior.record.sign * term.mean, term.sd) == (-0.001, 0.0001)
     assert "linear trend forward in time: 1.0" in done.stdout

@@ -286,7 +286,7 @@ def test_importing_plots_imports_and_changes_nothing_of_matplotlib():
     assert dict(matplotlib.rcParams) == before
 
 
-def test_rows_without_a_value_are_not_said_to_be_thinned_out(ax):
+def test_rows_without_a_value_do_not_count_as_thinned_out(ax):
     record = fits.record(y_sd=np.where(np.arange(10) == 4, np.inf, 0.1))
     plots.curve(fits.quietly(record, "gp", starts=1), ax, at=AT)
     assert not [text for text in ax.texts if "rows drawn" in text.get_text()]

@@ -1,4 +1,4 @@
-"""What is said of the scatter of the values follows from the numbers beside it."""
+"""The words about the scatter of the values follow from the numbers beside them."""
 
 import numpy as np
 import pytest

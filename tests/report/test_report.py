@@ -19,7 +19,7 @@ from lamina.methods.draws import Draws
 from lamina.posterior.posterior import Posterior
 from lamina.posterior.times import default_times
 from lamina.records.axes import describe
-from lamina.report import answer, methods
+from lamina.report import answer, drawing, methods
 from lamina.report.content import compute
 from lamina.report.page import script_json
 from lamina.support import numbers
@@ -273,7 +273,7 @@ def test_tables_at_hand_are_shown_and_not_computed_again():
     np.testing.assert_allclose(shown["rate_high"], rate["q97.5"] + 2.0)
 
 
-#: name: (rates as mean, half width of the 95 % band; what is said). The average is 1.
+#: name: (rates as mean, half width of the 95 % band; the sentence). The average is 1.
 STANDING_OUT = {
     "the fastest is not clear, another is": ([(5.0, 4.5), (1.5, 0.2), (1.1, 0.3)], "most around 1.00: 1.50"),
     "slower than the average": ([(1.1, 0.3), (0.2, 0.15), (1.4, 0.3)], "most around 1.00: 0.20"),
@@ -365,3 +365,14 @@ def test_what_is_asked_beyond_the_data_is_marked_in_the_table_and_hatched_in_the
         assert min(hatched["x"]) > 9.0
     assert "extrapolated</th>" not in inside
     assert "extrapolated</th>" in outside
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"), [(1.2, 29, ["2", "5", "10", "20"]), (40, 2e4, ["100", "1000", "10000"])]
+)
+def test_a_logarithmic_axis_has_plain_numbers(low, high, labels):
+    axis = drawing.logarithmic(low, high)
+    shown = [text for text, at in zip(axis["ticktext"], axis["tickvals"], strict=True) if low <= at <= high]
+    assert shown == labels
+    assert 10 ** np.array(axis["range"]) == pytest.approx([low, high])
+    assert "tickvals" not in drawing.logarithmic(low, 2.0 * low)

@@ -54,16 +54,16 @@ def test_other_numbers_are_refused_all_at_once(core):
 
 
 def test_columns_are_called_what_the_user_calls_them(core):
-    told = read_ages(core(["A,130,35,5,1", "B,500,30,20,1", "C,1000,20,40,0"])).describe()
-    assert 'IntCal20 (the column "cc")' in told
-    assert '2 ages of the column "age" are calibrated' in told
-    assert 'the column "error", 1 sigma' in told
-    assert "as always in Bacon's tables" in told
+    described = read_ages(core(["A,130,35,5,1", "B,500,30,20,1", "C,1000,20,40,0"])).describe()
+    assert 'IntCal20 (the column "cc")' in described
+    assert '2 ages of the column "age" are calibrated' in described
+    assert 'the column "error", 1 sigma' in described
+    assert "as always in Bacon's tables" in described
     for ours in "14C", "calibration curve", "where", "(cal BP)":
-        assert ours not in told
+        assert ours not in described
 
 
-def test_a_curve_may_be_said_again_but_not_contradicted(core):
+def test_a_curve_may_be_repeated_but_not_contradicted(core):
     path = core(["A,130,35,5,1", "B,500,30,20,1", "C,1000,20,40,0"])
     assert [d and d.curve for d in read_ages(path, Options(curve="intcal20")).record.dates] == ["IntCal20"] * 2 + [None]
     with pytest.raises(TableError, match=r'lines 2 and 3, column "cc": the table says IntCal20, but --curve SHCal20'):
@@ -78,6 +78,6 @@ def test_where_some_rows_name_no_curve_the_option_says_which(core):
     assert "SHCal20 (set by --curve, where none is named)" in found.describe()
 
 
-def test_without_an_output_the_way_to_an_age_depth_model_is_told(core):
+def test_without_an_output_agedepth_is_recommended(core):
     with pytest.raises(TableError, match=r"dates and depths only.*with lamina agedepth"):
         read(core(["A,130,35,5,1", "B,500,30,20,1"]))

@@ -265,10 +265,10 @@ GAPS = HEAD + "\n1,100,10,-0.1,0.1\n2,,,-0.2,0.1\n3,300,10,,\n4,NA,,,0.1\n5,500,
 def test_empty_cells_are_refused_with_the_way_out(table):
     with pytest.raises(TableError) as caught:
         read(table(GAPS))
-    told = str(caught.value)
-    assert told.count("--incomplete") == 3
-    assert 'lines 4 and 5, column "rsl": the output is empty' in told
-    assert "age_sd" not in told  # an error that belongs to nothing is not missing
+    message = str(caught.value)
+    assert message.count("--incomplete") == 3
+    assert 'lines 4 and 5, column "rsl": the output is empty' in message
+    assert "age_sd" not in message  # an error that belongs to nothing is not missing
 
 
 def test_incomplete_rows_are_layers(table):
@@ -413,8 +413,8 @@ def test_one_message_names_the_lines(table, content, options, pieces):
     path = table(content)
     with pytest.raises(TableError) as caught:
         read(path, Options(**options))
-    told, place = str(caught.value), 0
+    message, place = str(caught.value), 0
     for piece in pieces:
-        assert piece in told[place:], told
-        place = told.index(piece, place)
-    assert "counting from 0" not in told
+        assert piece in message[place:], message
+        place = message.index(piece, place)
+    assert "counting from 0" not in message

@@ -1,7 +1,7 @@
-"""Tables that look plausible and are ambiguous or dangerous: each is read rightly, asked about, or refused.
+"""Tables that look plausible and are ambiguous or dangerous: each is read correctly, asked about, or refused.
 
 A case is a table, options, and what must happen: `asks` (an error that names the option that decides), `refuses`,
-`warns` (it is read, with a warning), or `reads` (it is read rightly, and the description gives the reason).
+`warns` (it is read, with a warning), or `reads` (it is read correctly, and the description gives the reason).
 """
 
 import shlex

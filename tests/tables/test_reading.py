@@ -14,7 +14,7 @@ def facts(understood):
     return {fact.what: f"{fact.understood} | {fact.why}" for fact in understood.facts}
 
 
-def test_one_sigma_is_assumed_and_said(table):
+def test_one_sigma_is_assumed_and_reported(table):
     said = facts(read(table(PLAIN)))
     assert said["input sigma"].startswith("1 sigma | assumed")
     assert "--t-sigma 2" in said["input sigma"]
@@ -54,7 +54,7 @@ def test_lower_errors_may_have_their_sign(table):
     assert_allclose(read(path).record.t_sd, [10, 21])
 
 
-def test_one_sided_error_is_used_for_both_and_said(table):
+def test_one_sided_error_is_used_for_both_and_reported(table):
     understood = read(table("depth,age_bp,age +1s,value,value_sd\n1,100,10,1,1\n2,210,20,1,1\n"))
     assert_allclose(understood.record.t_sd, [10, 20])
     assert any("only one side" in warning for warning in understood.warnings)
@@ -112,7 +112,7 @@ def test_a_scale_against_the_header_is_used_with_a_warning(table):
     assert any("says CE, but --scale says BP" in warning for warning in understood.warnings)
 
 
-def test_no_scale_is_said_and_the_direction_comes_from_the_trend(table):
+def test_no_scale_is_reported_and_the_direction_comes_from_the_trend(table):
     said = facts(read(table(PLAIN)))
     assert said["scale"].startswith("no scale known")
     assert "trend of the dates" in said["direction"]

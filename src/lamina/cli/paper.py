@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,22 +88,11 @@ def _chosen(functions: str, methods: str) -> dict[str, Any]:
 
 def _run(out: Path, quiet: bool, **experiments: dict[str, Any]) -> None:
     """Run experiments by name, with their options, and show what became of the paper's claims."""
-    from ..paper import files
-    from ..support.files import make_folder
+    from ..paper.files import write_paper
 
-    titles = {"synthetic": "five functions", "timing": "training times", "sealevel": "sea level at Nassau Landing"}
-    writers: dict[str, Callable[..., list[Claim]]]
-    writers = {"synthetic": files.write_synthetic, "timing": files.write_timing, "sealevel": files.write_sealevel}
-    folder, found = make_folder(out), {}
-    for name, options in experiments.items():
-        with bar(titles[name], quiet) as progress:
-            found[name] = writers[name](folder, progress=progress, **options)
-    claims = [claim for name in writers for claim in found.get(name, [])]
-    if len(experiments) == len(writers):
-        files.write_claims(folder, claims)
-    files.forget_progress(folder)
+    claims = write_paper(out, experiments, lambda title: bar(title, quiet))
     if not quiet:
-        _show(claims, folder)
+        _show(claims, out)
 
 
 def _show(claims: list[Claim], folder: Path) -> None:

@@ -109,12 +109,3 @@ def squared_errors(rows, tau):
             total += off * off / rows.t_var[r]
             n += 1
     return total, n
-
-
-@njit(**INLINE)
-def is_tilted(rows):
-    """Whether the data depend on the inputs, as they do with a linear trend."""
-    tilted = False
-    for c in range(len(rows.slope)):
-        tilted = tilted or rows.slope[c] != 0.0
-    return tilted

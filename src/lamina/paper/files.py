@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..output.folder import write_csv, write_figure
+from ..support.files import make_folder
 from . import claims, figures
 from .claims import Claim
 from .functions import FUNCTIONS, METHODS, averages, by_function, synthetic
@@ -57,17 +59,36 @@ def write_sealevel(folder: Path, progress: Progress | None = None, **options: An
     return claims.of_sealevel(found)
 
 
-def write_claims(folder: Path, found: list[Claim]) -> None:
-    """The table of the paper's claims."""
-    import pandas as pd
+#: The experiments by name: what a progress bar calls them, and their function.
+EXPERIMENTS: dict[str, tuple[str, Callable[..., list[Claim]]]] = {
+    "synthetic": ("five functions", write_synthetic),
+    "timing": ("training times", write_timing),
+    "sealevel": ("sea level at Nassau Landing", write_sealevel),
+}
 
-    write_csv(pd.DataFrame(found), folder / "claims.csv")
 
+def write_paper(
+    path: Path,
+    experiments: Mapping[str, dict[str, Any]],
+    progress: Callable[[str], AbstractContextManager[Progress | None]],
+) -> list[Claim]:
+    """Run experiments, by name with their options, and write their files; all of them, also a table of the claims.
 
-def forget_progress(folder: Path) -> None:
-    """Remove the results that were kept to go on with: the next run begins anew."""
-    for name in "synthetic", "timing":
+    progress: makes a progress bar from the title of an experiment. If a run is interrupted, the next one continues.
+    """
+    folder, found = make_folder(path), {}
+    for name, options in experiments.items():
+        title, write = EXPERIMENTS[name]
+        with progress(title) as report:
+            found[name] = write(folder, progress=report, **options)
+    claimed = [claim for name in EXPERIMENTS for claim in found.get(name, [])]
+    if found.keys() == EXPERIMENTS.keys():
+        import pandas as pd
+
+        write_csv(pd.DataFrame(claimed), folder / "claims.csv")
+    for name in "synthetic", "timing":  # they are complete: the next run begins anew
         _store(folder, name).unlink(missing_ok=True)
+    return claimed
 
 
 def _store(folder: Path, name: str) -> Path:

@@ -22,7 +22,7 @@ from ..model.problem import Problem
 from ..record import Record
 from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
-from ..support.numbers import count, number, with_sd
+from ..support.numbers import count, number, short, with_sd
 from . import agedepth, export, functionals, inputs, storage, times
 from .boxes import evenly
 from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
@@ -74,7 +74,7 @@ class Posterior:
             ("method", f"{known.get('method', 'unknown')}, {state}"),
             ("draws", f"{len(weight):,} in {count(self.draws.chains, 'chain')}"),
             ("parameters", ", ".join(parameters) or "none"),
-            (record.t_name, f"{number(centre.min(), 5)} to {number(centre.max(), 5)} {record.t_unit}".rstrip()),
+            (record.t_name, f"{short(centre.min())} to {short(centre.max())} {record.t_unit}".rstrip()),
             *([("conflicts", count_conflicts(len(conflicts)))] if conflicts else []),
         ]
 

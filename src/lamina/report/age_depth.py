@@ -169,5 +169,5 @@ def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
         draw.centre(x, middles, np.repeat(hovers, 2).tolist(), "median"),
     ]
     frame: dict[str, Any] = draw.layout(axes.depth, axes.pace, _depth_range(posterior))
-    frame["yaxis"] |= {"type": "log", "exponentformat": "none", "dtick": "D2"}
+    frame["yaxis"] |= draw.logarithmic(0.9 * float(lows.min()), 1.1 * float(highs.max()))
     return {"data": traces, "layout": frame}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support.numbers import decimals
+from ..support.numbers import decimals, short
 
 Array = np.ndarray
 Trace = dict[str, Any]
@@ -116,6 +116,17 @@ def layout(x_title: str, y_title: str, x_range: Sequence[float] | None = None) -
         "hovermode": "closest",
         "separators": ".",
     }
+
+
+def logarithmic(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis from low to high. Ticks are plain numbers: those of Plotly would show 20 as a small 2."""
+    first, last = math.log10(max(low, 1e-9 * high)), math.log10(high)
+    axis = {"type": "log", "range": [first, last]}
+    if last - first < 0.5:  # here Plotly's own are plain
+        return axis
+    steps = (1.0, 2.0, 5.0) if last - first < 1.5 else (1.0,)
+    ticks = [step * 10.0**power for power in range(math.floor(first), math.ceil(last) + 1) for step in steps]
+    return axis | {"tickvals": ticks, "ticktext": [short(one) for one in ticks]}
 
 
 def with_note(figure: Figure, note: str) -> Figure:

@@ -162,8 +162,7 @@ def parameter(posterior: Posterior, name: str) -> Figure:
     prior = draw.line(x, density, name="prior", line={"color": "muted", "width": 1.5, "dash": "dot"})
     unit = meaning(posterior.record, name)[1]
     frame = draw.layout(f"{name} ({unit})" if unit else name, "")
-    log_ends = [math.log10(ends[0]) - 0.03, math.log10(ends[1]) + 0.03]
-    frame["xaxis"] |= {"type": "log", "exponentformat": "power", "nticks": 6, "range": log_ends}
+    frame["xaxis"] |= draw.logarithmic(ends[0] / 1.07, ends[1] * 1.07)
     frame["yaxis"] |= {"visible": False, "rangemode": "tozero"}
     return {"data": [found, prior], "layout": frame}
 

@@ -40,6 +40,11 @@ def plain(value: float) -> str:
     return f"{mantissa.replace('-', '−')}{times_ten(int(power or 0))}"
 
 
+def short(value: float) -> str:
+    """A number to at most six significant digits, without zeros at its end."""
+    return plain(float(f"{value:.6g}"))
+
+
 def percent(value: float) -> str:
     """ "65 %"."""
     return f"{100.0 * value:.0f} %"

@@ -141,7 +141,7 @@ def test_intervals_of_simulated_records_cover_the_truth(form):
         pairs = (truth, inputs), (f[n:], curve)
         held.append([np.mean((values > table["q5"]) & (values < table["q95"])) for values, table in pairs])
         kept.append(np.mean(inputs["sd"] / 0.4))
-    assert np.mean(kept) < 0.92  # the curve has told something of the ages
+    assert np.mean(kept) < 0.92  # the curve has narrowed the ages
     assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 0.08)
 
 
