@@ -41,8 +41,11 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(fresh_compiled_code(ROOT / "src" / 
 # The matrices are small: threads would mostly wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A shell without job control lets what it runs in the background ignore Ctrl-C: tests of it would wait for ever.
+# A shell without job control lets what it runs in the background ignore Ctrl-C, and nohup ignores SIGHUP: tests of
+# them would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # No deadline, because the first call of a compiled function takes seconds; the same examples in every run.
 settings.register_profile("lamina", deadline=None, derandomize=True, database=None)

@@ -52,7 +52,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def check_unlocked(folder: Path) -> None:
     """Raise WriteError if another process has locked ``folder``."""
-    if (folder / LOCK).exists():
+    if os.path.exists(folder / LOCK):  # False also for a name that is too long, which others refuse
         with locked(folder):
             pass
 
