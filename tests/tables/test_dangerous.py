@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lamina.dates import Radiocarbon
 from lamina.tables import Options, TableError, read, split
 from lamina.tables.checks.survey import survey
 from lamina.tables.reading import read_ages
@@ -76,6 +77,14 @@ BACON = "labID,age,error,depth\n" + "".join(
 )
 NAMED = "labID,age,error,depth\n" + "".join(f"S{k},{4128 + 40 * k},{60 - k},{1.5 + 4 * k}\n" for k in range(6))
 CURVES = "depth,age,error,curve,value,value_sd\n1,100,10,normal,1,1\n2,2000,40,intcal20,1,1\n3,6000,40,intcal20,1,1\n"
+NEOTOMA = (
+    "chroncontrolid,depth,thickness,chroncontrolage,agelimityounger,agelimitolder,chroncontroltype\n"
+    "1,0.5,1,-50,-55,-45,Core top\n2,100.5,5,2310,2250,2370,Radiocarbon\n"
+    "3,210.5,5,4160,4090,4230,Radiocarbon\n4,305,5,9180,9100,9260,Radiocarbon\n"
+)
+LIMITS = "depth,age,age_min,age_max,value,value_sd\n" + "".join(
+    f"{k},{1000 + 300 * k},{950 + 300 * k},{1050 + 300 * k},1,0.1\n" for k in range(6)
+)
 YEARS = "year,year_sd,value,value_sd\n" + "".join(f"{1900 + 5 * k},1,{0.1 * k:g},0.1\n" for k in range(6))
 
 
@@ -156,6 +165,91 @@ RADIOCARBON = {
     "radiocarbon ages of shells": asks(
         column("material", "marine shell", table=renamed(age="14C age", age_sd="14C error")), "--curve", "Marine20"
     ),
+    "calibrated radiocarbon years": reads(
+        column("agetype", "Calibrated radiocarbon years BP"),
+        "calendar",
+        "agetype",
+        t=[1000, 1300, 1600, 1900, 2200, 2500],
+    ),
+    "radiocarbon years of Neotoma": reads(
+        column("agetype", "Radiocarbon years BP"), "6 ages", "calibrated", curve="IntCal20"
+    ),
+    "dates of Neotoma": asks(column("geochrontype", "Carbon-14", "Core top"), "Carbon-14", "--age-type"),
+    "its answer, dates": reads(
+        column("geochrontype", "Carbon-14", "Core top"), "3 ages", age_type="radiocarbon", curve="IntCal20"
+    ),
+    "all ages are calendar ages": reads(
+        column("method", "AMS 14C", "210Pb"),
+        "set by --age-type",
+        age_type="calendar",
+        t=[1000, 1300, 1600, 1900, 2200, 2500],
+    ),
+    "controls of Neotoma": asks(NEOTOMA, "Radiocarbon", "--age-type", ages=True),
+    "limits of its radiocarbon ages": asks(
+        NEOTOMA, "limits of radiocarbon ages", "--t-sigma 1", ages=True, age_type="radiocarbon"
+    ),
+    "its answer, controls": reads(
+        NEOTOMA,
+        "3 ages",
+        "Warning",
+        ages=True,
+        age_type="radiocarbon",
+        t_sigma=1,
+        t=[-50, *(Radiocarbon(age, sd).mean for age, sd in ((2310, 60), (4160, 70), (9180, 80)))],
+        t_sd=[5, *(Radiocarbon(age, sd).sd for age, sd in ((2310, 60), (4160, 70), (9180, 80)))],
+    ),
+    "limits beside laboratory numbers": asks(
+        column("Lab no", "Beta-123456", "Beta-123457", table=LIMITS), "Beta-123456", "--age-type"
+    ),
+    "radiocarbon in a comment": asks("# Ages are uncalibrated\n" + PLAIN, "Ages are uncalibrated", "--age-type"),
+    "radiocarbon in a title": asks("Radiocarbon dates of a core\n" + PLAIN, "Radiocarbon dates of", "--age-type"),
+    "calibrated radiocarbon in a comment": reads(
+        "# Radiocarbon ages, calibrated with IntCal20\n" + PLAIN, t=[1000, 1300, 1600, 1900, 2200, 2500]
+    ),
+    "errors of radiocarbon ages in ka": refuses(
+        "depth,14C age,14C error\n1,1500,0.05\n2,2500,0.05\n3,3500,0.05\n",
+        "0.05",
+        "any laboratory",
+        ages=True,
+        curve="IntCal20",
+    ),
+    "limits as errors of radiocarbon ages": refuses(
+        "depth,14C age,14C error\n1,1500,1560\n2,2500,2560\n3,3500,3560\n", "1560", "limit", ages=True, curve="IntCal20"
+    ),
+    "reservoir ages": reads(
+        column("reservoir_age", 400, table=renamed(age="14C age", age_sd="14C error")),
+        "reservoir_age",
+        "subtracted",
+        curve="IntCal20",
+        t=[Radiocarbon(600 + 300 * k, 40 + k).mean for k in range(6)],
+    ),
+    "reservoir ages beside a marine curve": refuses(
+        column("reservoir_age", 400, table=renamed(age="14C age", age_sd="14C error")), "twice", curve="Marine20"
+    ),
+    "foraminifera": asks(
+        column("species", "N. pachyderma", table=renamed(age="14C age", age_sd="14C error")), "Marine20", "--curve"
+    ),
+    "δ13C beside radiocarbon ages": refuses(
+        "lab,depth,14C age,14C error,d13C,d13C_sd\nA,1,500,30,-25,1\nB,2,900,30,-26,1\nC,3,1900,30,-25,1\n",
+        "d13C",
+        "--y",
+    ),
+    "post-bomb carbon without a zone": asks(
+        "depth,14C age,14C error\n1,-1020,30\n2,-300,30\n3,400,30\n", "post-bomb", "NH1", ages=True
+    ),
+    "percent as F14C": refuses(
+        "depth,F14C,F14C error\n1,98,0.3\n2,95,0.3\n3,91,0.3\n", "pMC", "percent", ages=True, curve="IntCal20"
+    ),
+    "Bacon's cc beside a 14C age": reads(
+        "labID,14C age,error,depth,cc\nA,500,30,1,3\nB,900,30,2,3\nC,1900,30,3,3\n", "SHCal20", ages=True
+    ),
+    "ages with their errors in one cell": reads(
+        "depth,14C age (BP),value,value_sd\n1,500 ± 30,1,1\n2,900 ± 40,1,1\n3,1900 +/- 50,1,1\n",
+        "3 ages",
+        "after ±",
+        curve="IntCal20",
+        t=[Radiocarbon(500, 30).mean, Radiocarbon(900, 40).mean, Radiocarbon(1900, 50).mean],
+    ),
     "radiocarbon ages in ka": refuses(renamed(age="14C age (ka BP)", age_sd="14C error (ka)"), "years"),
 }
 
@@ -186,6 +280,17 @@ POOLING = {
         ),
         "2 sites share one curve",
         order="none",
+    ),
+    "two proxies in one column": asks(column("variable", "d18O", "d13C", table=BP), '"variable"', "--by", order="none"),
+    "species of a proxy": asks(column("species", "G. ruber", "N. incompta", table=BP), '"species"', "--by"),
+    "species of dated shells": reads(
+        column("species", "Macoma", "Hiatella", table=renamed(age="14C age", age_sd="14C error", value="note")),
+        "6 ages",
+        ages=True,
+        curve="Marine20",
+    ),
+    "rows that stand twice": warns(
+        BP + BP.split("\n", 1)[1], "lines 2, 3, 4, 5, 6 and 7 and lines 8", "count twice", order="none", rows=12
     ),
     "a place rounded differently": reads(column("latitude", 44.12, 44.13, 44.12)),
     "two runs of age in the order of the rows": asks(
@@ -227,7 +332,6 @@ SIGMA = (
     {
         f"{header} under {words}": asks(renamed(age_sd=words), words, "--t-sigma")
         for header, words in [
-            ("a variance", "age variance"),
             ("half a range", "age error (half width)"),
             ("a lost sigma", "age error (2?)"),
             ("a lost letter", "age error (2\ufffd)"),
@@ -256,7 +360,14 @@ SIGMA = (
     }
     | {
         "two numbers of sigmas in one header": asks(renamed(age_sd="age error (1s or 2s)"), "--t-sigma"),
-        "a variance of the output": asks(renamed(value_sd="value variance"), "--y-sigma"),
+        "a variance": refuses(renamed(age_sd="age variance"), "variance", "--t-sigma"),
+        "a variance of the output": refuses(renamed(value_sd="value variance"), "--y-sigma"),
+        "parts of the age": refuses(renamed(age_sd="relative error"), "relative", "--t-sigma"),
+        "two sigmas in a comment": asks("# All errors are 2 sigma\n" + PLAIN, "All errors are 2 sigma", "--t-sigma 2"),
+        "one and two sigmas in a comment": reads("# Errors are 1 sigma, half of the published 2 sigma\n" + PLAIN),
+        "two sigmas in a row of units": reads(
+            PLAIN.replace("\n", "\ncm,cal yr BP,yr 2σ,‰,‰ 1σ\n", 1), "BP", t_sd=[(40 + k) / 2 for k in range(6)], rows=6
+        ),
         "the answer to it": reads(renamed(age_sd="age error (80%)"), "set by --t-sigma", t_sigma=1.28),
         "an innocent name of a proxy": reads(PLAIN.replace("value", "d18O"), "1 sigma"),
         "an innocent note in brackets": reads(renamed(age_sd="age error (Bacon)"), "1 sigma"),
@@ -274,6 +385,22 @@ ERRORS = {
     ),
     "errors in years beside ages in ka": refuses(
         "depth,age (ka),error,value,value_sd\n1,1.1,40,1,1\n2,2.1,40,1,1\n3,3.1,40,1,1\n", "unit", "larger than"
+    ),
+    "errors larger than the record": refuses(
+        "depth,age_ce,age_sd,rsl,rsl_sd\n" + "".join(f"{k},{2000 - 20 * k},900,1,1\n" for k in range(5)), "900", "unit"
+    ),
+    "errors in mm beside values in m": warns(
+        "depth,age_bp,age_sd,rsl_m,rsl_sd\n" + "".join(f"{k},{100 * k},9,{-0.1 * k:g},50\n" for k in range(6)),
+        "rsl_sd",
+        "unit",
+    ),
+    "values with their errors in one cell": reads(
+        "depth,Age (ka) ± 2σ,value,value_sd\n1,1.1 ± 0.1,1,1\n2,2.1 ± 0.1,1,1\n3,3.2±0.2,1,1\n", t_sd=[0.05, 0.05, 0.1]
+    ),
+    "depths of top and bottom in one cell": reads(
+        "depth,age_bp,age_sd,value,value_sd\n10-12,100,9,1,1\n20 - 22,200,9,1,1\n30–32,300,9,1,1\n",
+        "the middle",
+        rows=3,
     ),
     "young layers with errors of their size": reads(
         "depth,age_bp,age_sd,rsl,rsl_sd\n1,-40,9,1,1\n2,0,20,1,1\n3,25,30,1,1\n4,80,40,1,1\n5,120,60,1,1\n"

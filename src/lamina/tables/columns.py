@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from .file import Grid
 from .headers import Header, any_sigma, is_radiocarbon, squash
-from .messages import Fact, Notes, TableError, listing, name_lines, option
+from .matching.suggestions import is_number, no_input, no_output, only_fractionation, pair_of_limits
+from .messages import Fact, Notes, name_lines, option
 from .options import Options
 
 #: What each role is called in messages, and the option that chooses between several columns for it.
@@ -26,8 +27,8 @@ _ROLES = {
 }
 #: Index of an input that no column holds, because it is made of others.
 MADE = -1
-#: Rows that show whether a column holds numbers.
-_SAMPLE = 100
+#: The name of a column that stands for an output, and is taken out again, where there is none to read.
+NO_OUTPUT = "(no output)"
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,12 @@ class Reading(Grid):
         """Note what to be careful about."""
         self.notes.warnings.append(text)
 
-    def fault(self, found: str, do: str, rows: ArrayLike, column: Header | None) -> None:
-        """Note cells that cannot be used, by row of the grid, so that one message names them all."""
-        self.notes.fault(found, do, self.lines_of(rows), None if column is None else column.text)
+    def fault(self, found: str, do: str, rows: ArrayLike, column: Header | None, **answers: Any) -> None:
+        """Note cells that cannot be used, by row of the grid, so that one message names them all.
+
+        answers: values of options with which they can.
+        """
+        self.notes.fault(found, do, self.lines_of(rows), None if column is None else column.text, **answers)
 
     def ask(self, found: str, do: str, rows: ArrayLike | None, column: Header | None, **answers: Any) -> None:
         """Note what is not clear in some rows, or in the header; `do` names the options that decide.
@@ -137,10 +141,12 @@ def _assign(grid: Grid) -> Columns:
     if t is None:
         t, limits = _of_age_model(grid) or _of_limits(grid) or (made_of_radiocarbon(options) if raw else None, [])
     if t is None:
-        raise _no_input(grid)
+        raise no_input(grid)
     y = _named(grid, options.y, "y")
     if y is None:
-        raise _no_output(grid, found["depth"])
+        raise no_output(grid, found["depth"])
+    if raw and y.word == "d13c" and options.y is None:
+        raise only_fractionation(grid, y, found["depth"])
     if t.index == y.index:
         raise grid.problem("the column is named as input and as output", "name two columns", column=t)
     only_raw = t.index == MADE and not limits
@@ -199,7 +205,9 @@ def _errors(grid: Grid, centre: Header, role: str, limits: Sequence[Header] = ()
         return [h if h.sigma is not None else replace(h, sigma=any_sigma(h.text)) for h in _by_option(grid, by, role)]
     if limits:
         return list(limits)
-    candidates = [h for h in grid.headers if h.error and h.role == role and not _beside_radiocarbon(grid, h)]
+    candidates = [h for h in grid.headers if h.error and h.role == role]
+    if role == "t":
+        candidates = [h for h in candidates if not _beside_radiocarbon(grid, h)]
     mine = [h for h in candidates if h.word == centre.word]
     if mine:
         return mine
@@ -215,17 +223,9 @@ def _errors(grid: Grid, centre: Header, role: str, limits: Sequence[Header] = ()
 def _by_option(grid: Grid, name: str, role: str) -> list[Header]:
     """The error column that the user names; none if it is a number."""
     header = grid.find(name)
-    if header is None and _is_number(name):
+    if header is None and is_number(name):
         return []
     return [header or grid.require(name, option(f"{role}_sd", "COLUMN or NUMBER"))]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _beside_radiocarbon(grid: Grid, error: Header) -> bool:
@@ -264,7 +264,7 @@ def _of_age_model(grid: Grid) -> tuple[Header, list[Header]] | None:
 
 def _of_limits(grid: Grid) -> tuple[Header, list[Header]] | None:
     """An input that is known by its limits only, if these are to be read as a uniform range."""
-    limits = _pair_of_limits(grid, "t")
+    limits = pair_of_limits(grid, "t")
     if grid.options.t_errors != "uniform" or limits is None:
         return None
     name = limits[0].word or "age"
@@ -276,50 +276,3 @@ def made_of_radiocarbon(options: Options) -> Header:
     unit = "CE" if options.scale == "CE" else "cal BP"
     made = Header(MADE, "age", role="t", word="age", scale=options.scale or "BP", unit=unit)
     return made.called(options.t_name, options.t_unit)
-
-
-def _pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
-    """The lower and the upper limit of the input or the output; None if there are no two."""
-    unnamed = "error" if role == "t" else role  # "lower" and "upper" alone are more often about ages
-    limits = [h for h in grid.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
-    low, up = ([h for h in limits if h.side == side][:1] for side in ("low", "up"))
-    return [*low, *up] if low and up else None
-
-
-def _no_input(grid: Grid) -> TableError:
-    found = f"no column holds the input (age, year); the columns are {grid.listed}"
-    limits = _limits_only(grid, "t")
-    return (
-        limits.suggesting(t_errors="uniform")
-        if limits
-        else grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
-    )
-
-
-def _no_output(grid: Grid, depth: Header | None) -> TableError:
-    others = [h for h in grid.headers if h.text and h.role is None]
-    dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and len(others) < 2 else ""
-    without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
-    rest = f"; not used so far: {listing(others)}" if others else ""
-    error = _limits_only(grid, "y") or grid.header_problem(
-        f"no column holds the output (RSL, value, d18O){rest}",
-        f"{dates}name it with {option('y', 'COLUMN')}{without}",
-    )
-    numeric = [h for h in others if all(map(_is_number, grid.column(h)[:_SAMPLE]))]
-    if depth is not None and (dates or not numeric):
-        return error.suggesting(command="agedepth")
-    return error.suggesting(y=numeric[0].text) if numeric else error
-
-
-def _limits_only(grid: Grid, role: str) -> TableError | None:
-    """A pair of limits without the value between them: what to add. None if there is no such pair."""
-    limits = _pair_of_limits(grid, role)
-    if limits is None:
-        return None
-    uniform = f"; or say {option('t_errors', 'uniform')} to read them as a uniform range" if role == "t" else ""
-    what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
-    return grid.header_problem(
-        f"{listing(limits)} seem to be limits of the {what}, and no column holds the {what} itself",
-        f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
-        f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}{uniform}",
-    )

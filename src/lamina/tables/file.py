@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .formats import lipd
-from .formats.cells import LARGEST, LONGEST_HEADER, Rows, check_size
+from .formats.cells import LARGEST, LONGEST_HEADER, LONGEST_PROSE, Rows, check_size
 from .formats.excel import SUFFIXES as EXCEL
 from .formats.excel import read_excel
 from .formats.text import read_text
 from .headers import Header, parse, squash
 from .messages import Fact, Notes, TableError, listing, name_lines, option, problem, quote
 from .options import Options
+from .shapes.units_row import with_units
 
 _CHUNK = 65_536
 _HEADER_WITHIN = 30
@@ -39,7 +40,7 @@ class Grid:
 
     skipped: lines above the header. commented: comments below the header with as many cells as it.
     program: whose table this is, "" if it is not known. facts, warnings: what the file says about itself.
-    assumed: why the format has set an option, by the name of the option.
+    assumed: why the format has set an option, by the name of the option. prose: comments, and lines above the header.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Grid:
     facts: tuple[Fact, ...] = field(default=(), kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
     assumed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    prose: tuple[str, ...] = field(default=(), kw_only=True)
 
     def noting(self, *facts: Fact) -> Self:
         """The same grid with more facts."""
@@ -140,6 +142,7 @@ def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
     roles = {squash(name): role for role, name in names.items() if name is not None and squash(name)}
     at = _header_row(rows, roles) if rows.header is None else rows.header
     _refuse_numbers_as_header(path, rows, at)
+    rows = with_units(rows, at)
     texts = rows.cells[at]
     while texts and not texts[-1]:
         texts = texts[:-1]
@@ -148,10 +151,12 @@ def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
     if ragged:
         left_out = f"rows with another number of cells than the header are left out ({name_lines(ragged)})."
         rows = replace(rows, warnings=(*rows.warnings, left_out))
+    above = tuple(" ".join(row)[:LONGEST_PROSE] for row in rows.cells[:at])
     return Grid(
         path, hashlib.sha256(data).hexdigest(), rows.form, options, headers, rows.lines[at], cells, lines,
         rows.lines[:at], [line for line, width in rows.comments if line > rows.lines[at] and width == len(texts)],
         facts=rows.facts, warnings=rows.warnings, assumed={name: one.why for name, one in assumed.items()},
+        prose=(*rows.prose, *above),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from .messages import quote
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "t": (
         ("age", "ages", "year", "years", "yr", "yearbp", "yearsbp", "yrbp", "calbp", "calyrbp", "calabp"),
-        ("date", "time"),
+        ("date", "time", "chroncontrolage"),
         ("x", "t"),
     ),
     "y": (
@@ -48,12 +48,14 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "age type": (
         ("agetype", "datetype", "typeofage", "typeofdate"),
-        ("datingmethod", "datingtechnique", "datemethod", "agemethod"),
+        ("datingmethod", "datingtechnique", "datingtype", "datemethod", "agemethod", "datedby", "method"),
+        ("chroncontroltype", "geochrontype", "controltype", "agecontroltype"),
     ),
     "tie": (("tie", "tied"), ("layer", "layerid", "layername")),
     "hiatus": (("hiatus", "hiatusbelow"),),
     "curve": (("curve", "curves", "calibrationcurve", "calcurve", "calcurves"),),
-    "delta r": (("deltar", "dr", "localreservoiroffset", "reservoiroffset"),),
+    # Offsets from the curve, and whole reservoir ages, which are offsets from the atmosphere.
+    "delta r": (("deltar", "dr", "localreservoiroffset", "reservoiroffset"), ("reservoirage", "reservoir")),
     "limiting": (("limiting", "limitingtype", "limitingpoint", "limitingdate"), ("type", "indicatortype", "pointtype")),
 }
 
@@ -79,8 +81,8 @@ _ERROR = (
     r"uncertainties|uncertainty|uncert|unc|errors|error|err|er|standarddeviation|standarderror"
     r"|stdev|stddev|std|sd|se|sigma|plusminus|pm"
 )
-_UP = r"upper|up|plus|positive|pos|maximum|max|high|older|oldest|bottom"
-_LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|top"
+_UP = r"upper|up|plus|positive|pos|maximum|max|high|older|oldest|old|bottom"
+_LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|young|top"
 _SCALE = r"(?:cal)?(?:kyrs?|ka|yrs?|years?|a)?(?:bp|b2k|beforepresent)|bcece|bcead|bcad|bce|bc|ce|ad"
 _UNIT = r"kyrs?|ka|yrs?|years?|mm|cm"
 _CENTRE = r"median|mean|calibrated|calendar|cal"
@@ -96,12 +98,13 @@ _ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words 
 #: The longest alias first.
 _WORDS = tuple(sorted(_ROLES, key=len, reverse=True))
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
+_NESTED = re.compile(r"\(([^()]*)\(([^()]*)\)([^()]*)\)")
 _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re.IGNORECASE)
 #: Longer headers, and longer parts of them without spaces, are prose.
 _LONGEST_TEXT, _LONGEST = 250, 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
 _RADIOCARBON = re.compile(
-    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|conventional|libby|rcy(?=\s?bp|r|$)"
+    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|carbon-?\s?14|conventional|libby|rcy(?=\s?bp|r|$)"
     r"|(?:un|not?n?[\s-]*)cal(?:ibrated)?(?![a-z])",
     re.IGNORECASE,
 )
@@ -166,7 +169,7 @@ class Header:
         """The name for axes."""
         if self.label:
             return self.label
-        body = _BRACKETS.sub(" ", self.text)
+        body = _BRACKETS.sub(" ", _flat(self.text))
         if self.unit and not _BRACKETS.search(self.text):
             body = re.sub(rf"(?:[\s_]+[^\s_]+){{{len(self.unit.split())}}}\s*$", "", body)
         return " ".join(body.split()) or self.text.strip()
@@ -207,8 +210,18 @@ def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Head
 
 
 def is_radiocarbon(text: str) -> bool:
-    """Whether a header speaks of radiocarbon ages that are not calibrated."""
-    return bool(_RADIOCARBON.search(text)) and not _CALIBRATED.search(_RADIOCARBON.sub(" ", text))
+    """Whether a text speaks of radiocarbon ages that are not calibrated."""
+    return bool(_RADIOCARBON.search(text)) and not is_calibrated(text)
+
+
+def is_calibrated(text: str) -> bool:
+    """Whether a text speaks of calibrated ages, or of calendar ages."""
+    return bool(_CALIBRATED.search(_RADIOCARBON.sub(" ", text)))
+
+
+def _flat(text: str) -> str:
+    """A header without brackets inside brackets."""
+    return _NESTED.sub(r"(\1\2\3)", text)
 
 
 def any_sigma(text: str) -> int | None:
@@ -223,6 +236,7 @@ def any_sigma(text: str) -> int | None:
 
 def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header:
     """The header `text`, of which only `part` is read."""
+    part = _flat(part)
     body = _LAST_UNIT.sub("", re.sub(r"\.\d+$", "", _BRACKETS.sub(" ", part).strip()))
     squashed = squash(body)
     header = Header(index, text, unit=_unit(part))

@@ -142,10 +142,17 @@ class Notes:
     faults: dict[tuple[str | None, str, str], list[int]] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     unclear: set[tuple[str | None, str, str]] = field(default_factory=set)
+    curable: set[tuple[str | None, str, str]] = field(default_factory=set)
 
-    def fault(self, found: str, do: str, lines: Iterable[int], column: str | None = None) -> None:
-        """Note what was found in these lines, and what to do. What is alike becomes one fault."""
+    def fault(self, found: str, do: str, lines: Iterable[int], column: str | None = None, **answers: Any) -> None:
+        """Note what was found in these lines, and what to do. What is alike becomes one fault.
+
+        answers: values of options with which the lines can be used all the same.
+        """
         self.faults.setdefault((column, found, do), []).extend(lines)
+        if answers:
+            self.curable.add((column, found, do))
+            self.answers.update(answers)
 
     def ask(self, found: str, do: str, lines: Iterable[int], column: str | None, **answers: Any) -> None:
         """Note what is not clear; `do` names the options that decide it, `answers` has their most likely values."""
@@ -170,7 +177,8 @@ class Notes:
             head = f"{path.name or path}: {len(faults)} things to correct{or_skip}:"
             error = TableError("\n".join([head, *worded]) + ".")
         error.bad_lines = sorted(bad)
-        raise error.suggesting(**self.answers, **({"skip_bad_rows": True} if bad else {}))
+        skip = self.faults.keys() - self.unclear - self.curable
+        raise error.suggesting(**self.answers, **({"skip_bad_rows": True} if skip else {}))
 
 
 def name_lines(lines: Sequence[int]) -> str:

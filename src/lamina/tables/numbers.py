@@ -4,6 +4,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,8 @@ def values(reading: Reading, header: Header, what: str, blank: bool | Mask = Fal
     if wrong and faults:
         scales = {match[1].upper() for cell in cells if (match := _SCALED.fullmatch(_plain(cell)))}
         for i in wrong:
-            reading.fault(*_no_number(cells[i], what, scales), i, header)
+            layer: dict[str, Any] = {"incomplete": True} if what == "output" and is_blank(cells[i]) else {}
+            reading.fault(*_no_number(cells[i], what, scales), i, header, **layer)
     return column
 
 

@@ -13,16 +13,15 @@ from ..record import Record
 from ..records.ties import merge_ties
 from .checks.age_types import with_age_types
 from .checks.codes import without_codes
-from .checks.merged import fill_down
 from .checks.pooling import ask_about_places
+from .checks.repeated import warn_of_repeated
 from .checks.reversals import note_reversals
-from .columns import MADE, Reading, begin
+from .columns import MADE, NO_OUTPUT, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
 from .file import Grid, read_grid
 from .formats.bacon import from_bacon
 from .formats.bchron import from_bchron
 from .formats.clam import from_clam
-from .formats.f14c import from_f14c
 from .formats.undatable import from_undatable
 from .headers import parse, squash
 from .joining.ages import add_ages
@@ -33,13 +32,14 @@ from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, refuse_exact_reversals
 from .rows import label_rows, limits, rows_of_site, rows_to_use
+from .shapes.f14c import from_f14c
+from .shapes.merged import fill_down
+from .shapes.pairs import split_pairs
 from .sigma import standard_deviations
 
 _FEWEST_ROWS = 2
 #: Tables of other programs, recognised by their columns, in the words of lamina; any other table stays as it is.
 _PROGRAMS = (from_bacon, from_bchron, from_clam, from_undatable)
-#: The name of a column that stands for an output, and is taken out again.
-_NO_OUTPUT = "(no output)"
 
 
 def read_record(path: str | PathLike[str], **options: Any) -> Record:
@@ -106,8 +106,8 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
     is computed. Raises TableError, with one message, if the table cannot be used, or has no depths.
     """
     options = options or Options()
-    grid = _grid(path, replace(options, y=_NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
-    header = replace(parse(len(grid.headers), _NO_OUTPUT), role="y", word=_NO_OUTPUT)
+    grid = _grid(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
+    header = replace(parse(len(grid.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
     others = [replace(one, role=None) if one.role == "y" else one for one in grid.headers]
     cells = [[*row, *[""] * (len(grid.headers) - len(row)), "0"] for row in grid.cells]
     grid = replace(grid, headers=[*others, header], cells=cells)
@@ -127,7 +127,7 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
 
 
 def _grid(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Grid:
-    grid = read_grid(Path(path), options or Options(), dates)
+    grid = split_pairs(read_grid(Path(path), options or Options(), dates))
     for program in _PROGRAMS:
         grid = program(grid)
         if grid.program:
@@ -161,7 +161,8 @@ def _understand(grid: Grid) -> TableReading:
             break
     if not bad:
         return found
-    left_out = f"{len(bad)} bad rows are left out ({name_lines(sorted(bad))}), {set_by('skip_bad_rows')}."
+    count = "1 bad row is" if len(bad) == 1 else f"{len(bad)} bad rows are"
+    left_out = f"{count} left out ({name_lines(sorted(bad))}), {set_by('skip_bad_rows')}."
     return replace(found, warnings=(*found.warnings, left_out))
 
 
@@ -176,6 +177,7 @@ def _understand_all(grid: Grid) -> TableReading:
         raise reading.problem("there is only one row to use", "give two rows or more", 0)
     reading = with_age_types(reading)
     _note_columns(reading)
+    warn_of_repeated(reading)
     ask_about_places(reading)
     reading = with_scale(reading)
     numeric = list(reading.columns.measured)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks.limits import are_limits, refuse_large
-from .checks.sigma_words import ask_about_sigma
+from .checks.limits import are_limits, refuse_large, warn_of_large_outputs
+from .checks.sigma_words import ask_about_prose, ask_about_sigma
 from .checks.units import factor
-from .columns import Reading
+from .columns import MADE, Reading
 from .headers import Header
 from .messages import StandIn, TableError, listing, option, quote, set_by
 from .numbers import Array, Mask, values
@@ -98,6 +98,8 @@ class _Quantity:
         self.refuse_zero(used, sd)
         if self.role == "t" and not limits:
             refuse_large(self.reading, used, sd, self.centre)
+        if self.role == "y":
+            warn_of_large_outputs(self.reading, used, sd, self.centre)
         if (self.kind == "uniform" and not limits) or (self.kind == "split" and low is None):
             raise self.no_pair()
         number = 1 if self.kind == "uniform" else self.sigma(used, limits)
@@ -123,8 +125,18 @@ class _Quantity:
         """A column that may hold the error, by a word in its header; else a number that only the user knows."""
         columns = self.reading.columns
         used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
-        found = [h.text for h in self.reading.headers if h.index not in used and _ERROR.search(h.text)]
-        return found[0] if found and self.role == "y" else StandIn("1")
+        found = [h for h in self.reading.headers if h.index not in used and _ERROR.search(h.text.replace("_", " "))]
+        beside = [h.text for h in found if self.of.index != MADE and h.index == self.of.index + 1]
+        if beside or self.role == "t":
+            regular = self.reading.scale == "CE" and self.regular()
+            return beside[0] if beside else "0" if regular else StandIn("1")
+        return found[0].text if found else StandIn("1")
+
+    def regular(self) -> bool:
+        """Whether all steps between the numbers are the same: these were counted, not dated."""
+        known = np.unique(self.centre[np.isfinite(self.centre)])
+        steps = np.diff(known)
+        return bool(steps.size > 1 and np.allclose(steps, steps[0]))
 
     def column(self, header: Header) -> Array:
         """The numbers below a header, in the unit of the value."""
@@ -193,6 +205,7 @@ class _Quantity:
         elif limits:
             number, why = 2, f"limits usually span 95 %; change it with {option(name, '1')}"
         else:
+            ask_about_prose(self.reading, self.role, header)
             number, why = 1, f"assumed, as {header} does not say; change it with {option(name, '2')}"
         self.reading.fact(f"{self.name} sigma", f"{number:g} sigma", why)
         return number

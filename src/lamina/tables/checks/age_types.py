@@ -7,12 +7,14 @@ from dataclasses import replace
 from ...errors import RecordError
 from ...support.curves import curve_name
 from ..columns import MADE, Columns, Reading, made_of_radiocarbon
-from ..headers import Header, is_radiocarbon
+from ..headers import Header, is_calibrated, is_radiocarbon
 from ..messages import flag, quote, set_by
 from ..numbers import is_blank
 from .radiocarbon import is_calendar, suspicions
 
-_RADIOCARBON = re.compile(r".*(?:14\s?c|c-?14|radio-?carbon|\bams\b|conventional|uncal|libby).*", re.IGNORECASE)
+_RADIOCARBON = re.compile(
+    r".*(?:14\s?c|c-?14|carbon-?\s?14|radio-?carbon|\bams\b|conventional|uncal|libby).*", re.IGNORECASE
+)
 _CALENDAR = re.compile(
     r".*(?:\bcal|tephra|ash|210\s?-?pb|pb-?\s?210|137\s?-?cs|cs-?\s?137|varve|u\s?[/-]?\s?th|uranium|osl|irsl|lumin|histor"
     r"|surface|top|year|marker|pollution|pollen|strat|paleomag|core).*",
@@ -64,14 +66,16 @@ def with_age_types(reading: Reading) -> Reading:
 
 
 def _by_column(reading: Reading, t: Header) -> list[str] | None:
-    """The type of each age by a column that names it; None without one."""
+    """The type of each age by a column that names it; None without one.
+
+    Ages that were dated by radiocarbon may be calibrated already. So a column of methods counts only if the user says
+    that there are radiocarbon ages.
+    """
+    fill = reading.options.age_type
     for header in (h for h in reading.headers if h.role == "age type" and not h.error):
         found = [_type(cell) for cell in reading.column(header)]
-        if header.rank > 0 and not {"radiocarbon"} < {*found, "calendar"} - {None}:
-            continue  # a method column that names no radiocarbon, or only that: no statement about each row
-        if header.rank > 0 and (None in found or is_calendar(reading)):
+        if header.rank > 0 and (fill != "radiocarbon" or None in found or "radiocarbon" not in found):
             continue
-        fill = reading.options.age_type
         for i, (kind, cell) in enumerate(zip(found, reading.column(header), strict=True)):
             if kind is None and not (is_blank(cell) and fill):
                 what = f"found {quote(cell)} as the type of an age"
@@ -80,12 +84,21 @@ def _by_column(reading: Reading, t: Header) -> list[str] | None:
             do = "leave the option out, or correct the table"
             reading.fault(f"no row is of the type that {flag('age_type')} says", do, 0, header)
         reading.refuse()
-        reading.fact("age type", "named for each row", f"the column {header}")
-        return [kind or fill or "calendar" for kind in found]
+        kinds = [kind or fill or "calendar" for kind in found]
+        reading.fact("age type", _counted(kinds), f"the column {header}")
+        return kinds
     return None
 
 
+def _counted(kinds: Sequence[str]) -> str:
+    """How many ages there are of each type."""
+    counts = [(kind, kinds.count(kind)) for kind in ("radiocarbon", "calendar")]
+    return ", ".join(f"{count} {kind} age{'s' if count > 1 else ''}" for kind, count in counts if count)
+
+
 def _type(cell: str) -> str | None:
+    if is_calibrated(cell):
+        return "calendar"
     if _RADIOCARBON.fullmatch(cell):
         return "radiocarbon"
     return "calendar" if _CALENDAR.fullmatch(cell) else None
@@ -114,10 +127,7 @@ def _by_curve(reading: Reading, t: Header) -> list[str] | None:
                 do = f'write its curve, "normal" for a calendar age, or say {flag("age_type")} radiocarbon or calendar'
                 reading.fault("the row names no calibration curve", do, i, header)
         reading.refuse()
-        count = kinds.count("radiocarbon")
-        other = f"{len(kinds) - count} calendar ages" if count < len(kinds) else ""
-        named = ", ".join(filter(None, (f"{count} radiocarbon ages" if count else "", other)))
-        reading.fact("age type", named, f"the column {header}")
+        reading.fact("age type", _counted(kinds), f"the column {header}")
         return kinds
     return None
 

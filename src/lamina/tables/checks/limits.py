@@ -15,9 +15,12 @@ _LIMITS = re.compile("min|max|old|young|limit|bound|range|interval|ci|hpd|%|bott
 _MOST, _FEW, _HALF = 0.8, 0.1, 0.5
 #: An error that differs from its age by less than this part of it is a limit.
 _NEAR = 0.25
-#: An error is refused if it is larger than its age, and than the record by this factor.
-_SPANS = 2.0
-_FEWEST = 3
+#: An error is refused if it is larger than its age, and than the record by this factor; or by this one, whatever its
+#: age: dates with such errors would scatter far more.
+_SPANS, _MANY_SPANS = 2.0, 5.0
+_FEWEST, _SEVERAL = 3, 5
+#: Radiocarbon ages below this one may be smaller than their errors, in years.
+_OLD = 1000.0
 
 
 def are_limits(reading: Reading, role: str, pair: tuple[Header, Header], up: Array, low: Array, centre: Array) -> bool:
@@ -71,6 +74,32 @@ def _ask(reading: Reading, role: str, pair: tuple[Header, Header], why: str) -> 
     )
 
 
+def refuse_odd_errors(reading: Reading, header: Header, sd: Array, age: Array) -> Array:
+    """The errors of radiocarbon ages. Those below 1 year, or larger than an old age, become faults: no laboratory has
+    such errors, but other units and limits are like that.
+    """
+    with np.errstate(invalid="ignore"):
+        small, large = (sd > 0.0) & (sd < 1.0), sd > np.maximum(age, _OLD)
+    for wrong, what in (small, "smaller than that of any laboratory"), (large, "larger than the age"):
+        for i in np.flatnonzero(wrong):
+            found = f"the error {sd[i]:g} of a radiocarbon age is {what}"
+            reading.fault(found, "check its unit, which must be years, and whether it is a limit", i, header)
+    return sd
+
+
+def warn_of_large_outputs(reading: Reading, header: Header, error: Array, y: Array) -> None:
+    """Warn of errors of the output so large that the values would scatter far more: they may be in another unit."""
+    known = np.isfinite(error + y)
+    if known.sum() < _SEVERAL:
+        return
+    span, usual = float(np.ptp(y[known])), float(np.median(error[known]))
+    if usual > _MANY_SPANS * span > 0.0:
+        reading.warn(
+            f"the errors in {header} ({usual:g} in the middle) are far larger than the range of all values ({span:g}). "
+            "Check their unit, and name it in the header, such as (mm)."
+        )
+
+
 def refuse_large(reading: Reading, header: Header, error: Array, age: Array) -> None:
     """Refuse errors of the input that are larger than the age and the record, with what they are likely to be."""
     known = np.flatnonzero(np.isfinite(error + age) & (error > 0.0))
@@ -85,10 +114,13 @@ def refuse_large(reading: Reading, header: Header, error: Array, age: Array) -> 
         do = f"give both limits as columns age_min and age_max, {decides}"
         raise reading.problem(found, do, known[near], header)
     large = known[(error[known] > _SPANS * span) & (error[known] > np.abs(age[known]))]
+    beyond = "the age {age:g} and than the whole record ({span:g})"
+    if not large.size and known.size >= _SEVERAL:
+        large, beyond = known[error[known] > _MANY_SPANS * span], "the whole record ({span:g}) several times"
     if not large.size or span == 0.0:
         return
     i = int(large[0])
-    what = f"the error {error[i]:g} is larger than the age {age[i]:g} and than the whole record ({span:g})"
+    what = f"the error {error[i]:g} is larger than {beyond.format(age=age[i], span=span)}"
     if large.size > _HALF * known.size:
         do = f"check its unit and name it in the header, such as {header.text} (yr), {decides}"
         raise reading.problem(what, do, large, header)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..columns import Reading
+from ..columns import NO_OUTPUT, Reading
 from ..headers import Header, squash
 from ..messages import flag, listing, option, set_by
 from ..numbers import Array, numbers_in
@@ -39,6 +39,11 @@ _PLACES = {
     *("record", "recordid", "recordname", "dataset", "datasetid", "datasetname", "series", "seriesid", "seriesname"),
     *("well", "borehole", "trench", "outcrop", "speleothem", "stalagmite", "tree", "entity", "entityname", "entityid"),
     *("psmslid", "studysite", "sitecode", "coresite", "group"),
+}
+#: Names of columns that say what was measured, in tables with one row for each value.
+_VARIABLES = {
+    *("variable", "variablename", "variabletype", "parameter", "parametername", "proxytype", "proxyname", "element"),
+    *("isotope", "analyte", "measurementtype", "taxon", "taxonname", "species", "genus", "fraction", "units", "unit"),
 }
 #: A column of identifiers has two values at least, each of them in so many rows on average.
 _ROWS_EACH = 3
@@ -79,11 +84,12 @@ def _identifiers(reading: Reading) -> list[Header]:
     """Columns that name a few records of many rows each."""
     columns = reading.columns
     labelled = columns.core is not None or columns.site is not None
+    separate = _PLACES if columns.y.text == NO_OUTPUT else _PLACES | _VARIABLES
     found = []
     for header in reading.headers:
         name = squash(header.text)
         an_id = header.role == "label" and header.rank > 0 and not labelled
-        if header.role not in (None, "label") or not (an_id or name in _PLACES):
+        if header.role not in (None, "label") or not (an_id or name in separate):
             continue
         cells = [cell for cell in reading.column(header) if cell]
         values = len(set(cells))

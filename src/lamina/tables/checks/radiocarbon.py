@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..columns import MADE, Reading
-from ..headers import Header, is_radiocarbon, squash
+from ..headers import Header, is_calibrated, is_radiocarbon, squash
 from ..messages import listing, quote
 from .laboratories import laboratory_numbers
 
@@ -19,7 +19,8 @@ _BESIDE = re.compile(
 )
 #: Cells that say how a row was dated.
 _DATED = re.compile(
-    r"(?<![a-z])ams(?![a-z])|(?<![\d.])14\s?c(?![a-z])|(?<![a-z])c-?14(?!\d)|radio-?carbon", re.IGNORECASE
+    r"(?<![a-z])ams(?![a-z])|(?<![\d.])14\s?c(?![a-z])|(?<![a-z])c-?14(?!\d)|carbon-?\s?14|radio-?carbon|uncal",
+    re.IGNORECASE,
 )
 _CALENDAR = re.compile(r"(?<![a-z])cal(?![a-z])|calib|calendar|median|mean|b2k|model", re.IGNORECASE)
 _LIMITS = re.compile("min|max|old|young|range|hpd", re.IGNORECASE)
@@ -51,7 +52,8 @@ def is_calendar(reading: Reading) -> str:
     named = [header for header in reading.columns.radiocarbon if is_radiocarbon(header.text)]
     if named:
         return f"the radiocarbon ages are in {named[0]}"
-    if any(h.side and not h.says_error and _LIMITS.search(h.text) for h in reading.columns.t_errors):
+    limits = any(h.side and not h.says_error and _LIMITS.search(h.text) for h in reading.columns.t_errors)
+    if limits and not suspicions(reading):
         return "their errors are limits"
     if _median(reading, t) > _OLDEST:
         return "they are older than radiocarbon can be"
@@ -74,12 +76,21 @@ def suspicions(reading: Reading) -> list[str]:
         if numbers:
             more = f" and {len(set(numbers)) - 1} more" if len(set(numbers)) > 1 else ""
             found.append(f"laboratory numbers such as {quote(numbers[0])}{more} in {header}")
-        words = [cell for cell in cells if len(cell) < 40 and _DATED.search(cell)]
+        words = [cell for cell in cells if len(cell) < 40 and _DATED.search(cell) and not is_calibrated(cell)]
         if words and not numbers:
             found.append(f"{quote(words[0])} in {header}")
     if {squash(h.text) for h in reading.headers} - {""} == _BACON:
         found.append("the columns of Bacon's tables, in which ages without cc are radiocarbon ages")
-    return found + _siblings(reading.path)
+    return found + _prose(reading) + _siblings(reading.path)
+
+
+def _prose(reading: Reading) -> list[str]:
+    """What the comments and titles of the table, or the name of its file, say about radiocarbon."""
+    if any(map(is_calibrated, reading.prose)) or is_calibrated(reading.path.stem):
+        return []
+    lines = [line for line in reading.prose if _DATED.search(line)]
+    name = [f"the name of the file, {quote(reading.path.name)}"] if _DATED.search(reading.path.stem) else []
+    return [f"{quote(lines[0])} above the table"] if lines else name
 
 
 def _siblings(path: Path) -> list[str]:
@@ -111,7 +122,11 @@ def _median(reading: Reading, header: Header) -> float:
 
 # --- which curve -----------------------------------------------------------------------------------------------------
 
-_MARINE = re.compile(r"marine|shell|foram|mollus|coral|echin|bivalv|benthic|plankt|mytilus|oyster", re.IGNORECASE)
+_MARINE = re.compile(
+    r"marine|shell|foram|mollus|coral|echin|bivalv|benthic|plankt|mytilus|oyster|pachyderma|bulloides|ruber|sacculifer"
+    r"|inflata|globigerin|neogloboq|globorotal|cibicid|uvigerin|macoma|hiatella|yoldia|arctica",
+    re.IGNORECASE,
+)
 
 
 def other_curve(reading: Reading, rows: list[int]) -> tuple[str, str] | None:
@@ -125,6 +140,6 @@ def other_curve(reading: Reading, rows: list[int]) -> tuple[str, str] | None:
             if cells:
                 return "Marine20", f"{header} has {quote(cells[0])}"
     for header in reading.columns.delta_r if not reading.program else ():  # clam has whole reservoir ages
-        if any(reading.cells[i][header.index].strip("0.") for i in rows):
+        if header.rank == 0 and any(reading.cells[i][header.index].strip("0.") for i in rows):
             return "Marine20", f"{header} is an offset from the ocean"
     return None

@@ -32,7 +32,7 @@ def from_bacon(grid: Grid) -> Grid:
 
     Raises TableError where cc is none of Bacon's numbers.
     """
-    age, error, cc = (called(grid, name) for name in ("age", "error", "cc"))
+    age, error, cc = called(grid, "age", "14C_age", "C14_age"), called(grid, "error"), called(grid, "cc")
     if age is None or error is None or cc is None or names_other_ages(grid, age):
         return grid
     kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]

@@ -14,6 +14,8 @@ LONGEST_LINE = 1_000_000
 LONGEST_CELL = 32_767
 LONGEST_HEADER = 1000
 WIDEST = 1000
+#: Lines of prose above a table that are looked at, and characters of each.
+MOST_PROSE, LONGEST_PROSE = 100, 500
 
 
 class Assumed(NamedTuple):
@@ -32,6 +34,7 @@ class Rows:
     meanings: what to read in place of the header of a column, by its position.
     ragged: whether rows leave out the empty cells at their end.
     facts, warnings: what the file says about itself. assumed: options that the format fixes.
+    prose: the first comments, without the marks in front.
     """
 
     cells: list[list[str]]
@@ -44,6 +47,7 @@ class Rows:
     facts: tuple[Fact, ...] = ()
     warnings: tuple[str, ...] = ()
     assumed: Mapping[str, Assumed] = field(default_factory=dict)
+    prose: tuple[str, ...] = ()
 
 
 def check_size(path: Path, rows: Rows) -> None:

@@ -21,7 +21,9 @@ _UNITS = {
     "per mil": "‰",
     "percent": "%",
 }
+#: Kinds of errors of NOAA's vocabulary in other words; those that are no errors.
 _ERRORS = {"one standard deviation": "1 sigma", "two standard deviations": "2 sigma"}
+_NO_ERROR = {"", "na", "n/a", "none", "null"}
 _MISSING = re.compile(r"#\s*missing[ _]values?\s*:\s*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
 
@@ -71,7 +73,7 @@ def _missing(comments: list[str]) -> set[str]:
 
 def _meaning(name: str, parts: list[str]) -> str:
     """The name of a column with its unit and the kind of its error, unless the name has a unit itself."""
-    error, unit = parts[2].lower(), parts[3]
+    error, unit = parts[2].lower().strip(), parts[3]
     unit = _UNITS.get(unit.lower(), unit)
     words = name if "(" in name or not unit else f"{name} ({unit})"
-    return f"{words} {_ERRORS[error]}" if error in _ERRORS else words
+    return f"{words} ({_ERRORS.get(error, error)})" if error not in _NO_ERROR else words

@@ -15,7 +15,7 @@ _NAMES = {
     **dict.fromkeys(("age", "age model", "cal age", "cal yrs", "age cal"), "age"),
     **dict.fromkeys(("age 14c", "age dated 14c", "c-14 age", "14c age"), "14C age"),
     **dict.fromkeys(("label", "sample label", "lab label"), "sample id"),
-    "event": "core",
+    "event": "site",
 }
 #: Ends of short names that say what kind of number it is. PANGAEA writes "e" for error.
 _ENDS = {
@@ -54,7 +54,7 @@ def read(path: Path, lines: list[tuple[int, str]], encoding: str) -> Rows:
         raise problem(path, "there is no table below the description", "get the file again", lines[end][0])
     cells = [[cell.strip() for cell in line.split("\t")] for _, line in below]
     raw = _radiocarbon_names(described)
-    columns, facts = _in_years(cells, [_column(text, raw) for text in cells[0]])
+    columns, facts = _in_years(cells, _with_raw_errors([_column(text, raw) for text in cells[0]]))
     citation = [line.split("\t", 1)[1] for line in described if line.startswith("Citation:\t")]
     facts += [Fact("source", one if len(one) <= 200 else f"{one[:200]}…") for one in citation[:1]]
     return Rows(
@@ -89,6 +89,15 @@ def _column(text: str, raw: set[str]) -> _Column:
     if low in _NAMES:
         return _Column(_NAMES[low], end, unit)
     return _Column(name[: len(low)], end, unit)
+
+
+def _with_raw_errors(columns: list[_Column]) -> list[_Column]:
+    """The columns, where an error at the right of a radiocarbon age is its error, whatever age it names."""
+    found: list[_Column] = []
+    for column in columns:
+        beside = bool(found) and found[-1].base == _RAW and column.end and column.base in ("age", "14C age", "")
+        found.append(column._replace(base=_RAW) if beside else column)
+    return found
 
 
 def _without_end(name: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...support.text import from_cell
 from ..messages import problem
 from . import noaa, pangaea, psmsl
-from .cells import LONGEST_CELL, LONGEST_LINE, Rows
+from .cells import LONGEST_CELL, LONGEST_LINE, LONGEST_PROSE, MOST_PROSE, Rows
 
 _SAMPLE = 60
 _SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
@@ -52,7 +52,8 @@ def read_text(path: Path, data: bytes) -> Rows:
         raise problem(path, "the file is empty", "give a table with a header line and one row per measurement")
     named = _SEPARATORS.get(separator)
     form = f"{encoding} text, {f'{named} separated' if named else 'separated by spaces'}"
-    rows = Rows(cells, lines, form, [(i, _width(line, separator)) for i, line in comments])
+    prose = tuple(line[:LONGEST_PROSE].strip(' #"\t') for _, line in comments[:MOST_PROSE])
+    rows = Rows(cells, lines, form, [(i, _width(line, separator)) for i, line in comments], prose=prose)
     return noaa.describe(rows, [line for _, line in comments])
 
 

@@ -6,26 +6,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dates import Date, Radiocarbon, SplitNormal, StudentT, Uniform
-from ..errors import RecordError
-from ..support.calendars import runs, spelled, without_calendar, words
-from ..support.curves import ZONES, curve_name
-from .checks.radiocarbon import other_curve
-from .columns import MADE, Reading
-from .headers import Header
-from .messages import listing, option, set_by
-from .numbers import Array, Mask, blanks, values
-from .sigma import Errors, standard_deviations
+from ...dates import Date, SplitNormal, StudentT, Uniform
+from ...support.calendars import runs, spelled, without_calendar, words
+from ..columns import MADE, Reading
+from ..headers import Header
+from ..messages import listing, option, set_by
+from ..numbers import Array, Mask, blanks, values
+from ..sigma import Errors, standard_deviations
+from .calibration import calibrated
 
 _RUNS = {"BP": "larger is older", "CE": "larger is younger"}
 _WAYS = {"BP": "backwards", "CE": "forwards"}
 #: Words for a side that distinguish older from younger, not larger from smaller.
 _OLDER = re.compile("old|young|bottom|top", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\b(?:ka|kyrs?)\b", re.IGNORECASE)
-_THOUSANDS_OR_MILLIONS = re.compile(r"\b(?:ka|kyrs?|ma|myrs?)\b", re.IGNORECASE)
 _LATEST_CE = 2100.0
 _LEAST_BP = -150.0
-_CURVE = "IntCal20"
 
 
 class Inputs(NamedTuple):
@@ -128,7 +124,7 @@ def read_inputs(reading: Reading) -> Inputs:
     t_sd = np.where(absent, np.inf, errors.sd)
     dates = _kinds(reading, t, errors, absent)
     if by_radiocarbon.any():
-        for i, date in _calibrated(reading, by_radiocarbon).items():
+        for i, date in calibrated(reading, by_radiocarbon).items():
             dates[i] = date
     elif options.curve is not None:
         found = f"{option('curve', options.curve)} calibrates radiocarbon ages, but all rows have calendar ages"
@@ -209,129 +205,3 @@ def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Dat
     if kind == "student" and any(dates):
         reading.fact("dates", "Student-t with a = 3 and b = 4, as in Bacon", set_by("t_errors"))
     return dates
-
-
-# --- radiocarbon -----------------------------------------------------------------------------------------------------
-
-
-def _calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
-    """The dates of the rows `here`, from their radiocarbon ages. Cells that cannot be used become faults."""
-    columns, scale = reading.columns, reading.scale
-    age = reading.only(columns.radiocarbon, "radiocarbon ages")
-    _check_time(reading, age)
-    ages = values(reading, age, "radiocarbon age", blank=~here)
-    sd, sd_header = _laboratory_errors(reading, age, here)
-    curves = _curves(reading, np.flatnonzero(here).tolist())
-    offset, offset_sd = (_offsets(reading, headers) for headers in (columns.delta_r, columns.delta_r_errors))
-    if columns.delta_r:
-        reading.fact("reservoir offset", f"the column {columns.delta_r[0]}", "subtracted from the ages")
-    normal = reading.options.t_errors == "normal"
-    dates: dict[int, Date] = {}
-    for i, curve in curves.items():
-        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i]) or curve is None:
-            continue  # a fault already
-        if sd[i] <= 0.0:
-            reading.fault("the error of the radiocarbon age is not above 0", "correct it", i, sd_header)
-            continue
-        try:
-            dates[i] = Radiocarbon(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
-        except RecordError as error:
-            found, _, do = str(error).rstrip(".").partition(". ")
-            reading.fault(found, do[:1].lower() + do[1:], i, age)
-    why = "normal errors" if normal else "Student-t errors, as in Bacon"
-    why += f"; of {reading.name_lines(list(curves))}"
-    if columns.t.index != MADE and columns.t.text != age.text:  # Bacon has both in one column
-        why += f", where {columns.t} is empty"
-    reading.fact("radiocarbon", f"{len(curves)} ages of the column {age} are calibrated", why)
-    return dates
-
-
-def _check_time(reading: Reading, age: Header) -> None:
-    """Calendar ages beside which dates are calibrated must be in years BP or CE."""
-    t = reading.columns.t
-    if _THOUSANDS_OR_MILLIONS.search(age.unit):
-        found = f"radiocarbon ages are calibrated in years, but these are in {age.unit}"
-        raise reading.header_problem(found, "give radiocarbon ages and their errors in years", age)
-    if reading.scale is None:
-        found = f"{age} is to be calibrated, but nothing says whether {t} is BP or CE"
-        raise reading.header_problem(found, f"say {option('scale', 'BP or CE')}")
-    if _THOUSANDS_OR_MILLIONS.search(t.unit) or "b2k" in words(t.unit):
-        found = f"{age} is calibrated in years BP or CE, but {t} is in {t.unit}"
-        raise reading.header_problem(found, "give calendar ages in years BP or CE")
-
-
-def _laboratory_errors(reading: Reading, age: Header, here: Mask) -> tuple[Array, Header | None]:
-    """Standard deviations of the radiocarbon ages, (rows,), and their column."""
-    columns, options = reading.columns, reading.options
-    alone = columns.t.index == MADE and not columns.t_errors
-    if not columns.radiocarbon_errors:
-        if alone and options.t_sd is not None:
-            sd = float(options.t_sd) / (options.t_sigma or 1)
-            reading.fact("radiocarbon error", f"{sd:g} in all rows, 1 sigma", set_by("t_sd"))
-            return np.full(here.size, sd), None
-        do = "add a column 14C error" + (f", or say {option('t_sd', 'COLUMN or NUMBER')}" if alone else "")
-        raise reading.header_problem("no column holds the errors of the radiocarbon ages", do, age)
-    header = reading.only(columns.radiocarbon_errors, "errors of radiocarbon ages")
-    chosen = options.t_sigma if alone else None
-    sigma = chosen or header.sigma or 1
-    why = set_by("t_sigma") if chosen else f"the header {header} says so" if header.sigma else "as is usual"
-    reading.fact("radiocarbon error", f"the column {header}, {sigma} sigma", why)
-    return values(reading, header, "error", blank=~here) / sigma, header
-
-
-def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
-    """The calibration curve of each row; None for an unknown name, which is a fault."""
-    headers, chosen = reading.columns.curve, reading.options.curve
-    header = reading.only(headers, "calibration curves") if headers else None
-    found: dict[int, str | None] = {}
-    named: list[int] = []
-    for i in rows:
-        cell = "" if header is None else reading.cells[i][header.index].strip()
-        named += [i] if cell else []
-        try:
-            found[i] = curve_name(cell or chosen or _CURVE)
-            if chosen is not None and ZONES.get(chosen) == found[i]:
-                found[i] = chosen  # which continues the curve of the table after 1950
-        except RecordError as error:
-            found[i] = None
-            what, _, known = str(error).rstrip(".").partition(". The curves are ")
-            reading.fault(what, f"write one of {known}", i, header)
-    if named:
-        names = sorted({str(found[i]) for i in named if found[i] is not None})
-        reading.fact("calibration", ", ".join(names), f"the column {header}")
-    if len(named) < len(rows):
-        if not chosen:
-            _doubt_curve(reading, sorted(set(rows) - set(named)))
-        why = set_by("curve") if chosen else f"assumed; change it with {option('curve', 'NAME')}"
-        reading.fact("calibration", chosen or _CURVE, why + (", where none is named" if named else ""))
-    elif chosen is not None:
-        # With a row that names none the option says which it is; here it can only contradict.
-        for i in named:
-            if found[i] not in (None, chosen):
-                what = f"the table says {found[i]}, but {option('curve', chosen)} says another curve"
-                reading.fault(what, "leave the option out, or correct the table", i, header)
-    return found
-
-
-def _doubt_curve(reading: Reading, rows: list[int]) -> None:
-    """Ask for the curve of rows that name none if something speaks against the usual one; else warn."""
-    other = other_curve(reading, rows)
-    if other is None:
-        reading.warn(
-            f"no curve is named for the radiocarbon ages; {_CURVE} is for land plants of the northern hemisphere. Set "
-            f"another with {option('curve', 'NAME')}."
-        )
-        return
-    name, why = other
-    found = f"no curve is named for the radiocarbon ages, and {_CURVE} may be wrong: {why}"
-    do = f"say {option('curve', name)}, or {option('curve', _CURVE)}"
-    reading.ask(found, do.replace(" (curve= in Python)", "", 1), None, reading.columns.radiocarbon[0], curve=name)
-
-
-def _offsets(reading: Reading, headers: list[Header]) -> Array:
-    """Reservoir offsets, or their errors; 0 where there is none."""
-    if not headers:
-        return np.zeros(len(reading.cells))
-    header = reading.only(headers, "reservoir offsets")
-    found = values(reading, header, "reservoir offset", blank=True)
-    return np.where(np.isnan(found) & np.array([not cell.strip() for cell in reading.column(header)]), 0.0, found)

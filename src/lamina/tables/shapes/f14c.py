@@ -5,9 +5,9 @@ from dataclasses import replace
 from ...dates.radiocarbon import age_of_f14c
 from ...errors import RecordError
 from ..file import Grid
+from ..formats.ages import meaning
 from ..headers import Header, squash
 from ..messages import Fact, Notes
-from .ages import meaning
 
 #: Names of the column, and what its numbers are multiplied by to be F14C.
 _NAMES = {
@@ -16,6 +16,8 @@ _NAMES = {
 }
 _ERRORS = ("error", "err", "sd", "uncertainty", "unc", "1s", "1sigma", "1sd", "sigma", "pm", "std")
 _MISSING = ("", "na", "nan", "-")
+#: In 1963 F14C was 2 at most.
+_MOST = 5.0
 
 
 def from_f14c(grid: Grid) -> Grid:
@@ -36,6 +38,10 @@ def from_f14c(grid: Grid) -> Grid:
         if row[value.index].lower() in _MISSING:
             continue
         try:
+            if unit * float(row[value.index]) > _MOST:
+                found, do = "F14C is far above that of any year", "call the column pMC if it is in percent"
+                notes.fault(found, do, [line], value.text)
+                continue
             age, age_sd = age_of_f14c(unit * float(row[value.index]), unit * float(row[error.index] or "nan"))
         except (RecordError, ValueError) as wrong:
             found = str(wrong).rstrip(".") if isinstance(wrong, RecordError) else "F14C or its error is no number"

@@ -1,0 +1,139 @@
+"""A table in which no column is called like the input or the output: what to say, and which column is most likely."""
+
+import re
+from itertools import pairwise
+
+from ..file import Grid
+from ..headers import Header, squash
+from ..messages import TableError, listing, option
+
+#: Rows that show what a column holds, and the part of them that must be numbers.
+_SAMPLE, _MOST = 100, 0.8
+_MISSING = {"", "na", "nan", "n/a", "null", "-", "--"}
+_AGE = re.compile(r"(?<![a-z])(?:gas|ice|cal|core)?(?:ages?|years?|yrs?|dates?|time)(?![a-z])", re.IGNORECASE)
+_CALENDAR = re.compile(r"(?<![a-z])(?:cal\w*|bp|ce|ad|b2k)(?![a-z])", re.IGNORECASE)
+#: Words of columns that go with an age or a value, and are neither.
+_ASIDE = re.compile(
+    r"(?<![a-z])(?:err\w*|erreur|unc\w*|\d?sd|\d?se|std\w*|sigma|min|max|upper|lower|range|type|method|model|reference|lab"
+    r"|limit\w*|id|\w*(?:control|sample|site|core|dataset|lab)id|no|n|number|count|bag|section|lat\w*|lon\w*|elev\w*|altitude|depth|ztop|thickness|density|mass|cc|t\.?[ab]"
+    r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(r"[±σ]|(?<![a-z])(?:err\w*|unc\w*|\d?sd|\d?se|std\w*|sigma)(?![a-z])", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"(?:d|δ|delta)\s?-?(?:18o|13c|2h|d)(?![a-z0-9])|sst|temp|rsl|sea.?level|mg/?ca|uk.?37|tex.?86|salin|precip|co2|ch4",
+    re.IGNORECASE,
+)
+
+
+def no_input(grid: Grid) -> TableError:
+    """The error to raise if no column holds the input."""
+    limits = limits_only(grid, "t")
+    if limits:
+        return limits.suggesting(t_errors="uniform")
+    found = f"no column holds the input (age, year); the columns are {grid.listed}"
+    error = grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
+    likely = _likely_input(grid)
+    return error if likely is None else error.suggesting(t=likely.text)
+
+
+def no_output(grid: Grid, depth: Header | None) -> TableError:
+    """The error to raise if no column holds the output. Without any that could, the table is for an age-depth model."""
+    if {squash(h.text) for h in grid.headers} - {""} == {"depth", "min", "max", "median", "mean"}:
+        found = "these are the ages of an age-depth model, and no column holds a measurement"
+        return grid.header_problem(found, f"use them for another table, with lamina fit TABLE --ages {grid.path.name}")
+    likely = None if grid.program else _likely_output(grid)
+    others = [h for h in grid.headers if h.text and h.role is None]
+    dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and likely is None else ""
+    without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
+    rest = f"; not used so far: {listing(others)}" if others else ""
+    error = limits_only(grid, "y") or grid.header_problem(
+        f"no column holds the output (RSL, value, d18O){rest}",
+        f"{dates}name it with {option('y', 'COLUMN')}{without}",
+    )
+    if likely is not None:
+        return error.suggesting(y=likely.text)
+    return error.suggesting(command="agedepth") if depth is not None else error
+
+
+def only_fractionation(grid: Grid, y: Header, depth: Header | None) -> TableError:
+    """The error to raise if the output would be the δ13C that laboratories report beside radiocarbon ages."""
+    found = "δ13C beside radiocarbon ages is usually measured to correct them"
+    agedepth = "" if depth is None else ", or make an age-depth model of the dates with lamina agedepth"
+    error = grid.header_problem(found, f"say {option('y', y.text)} if it is the output{agedepth}", y)
+    return error.suggesting(**({"y": y.text} if depth is None else {"command": "agedepth"}))
+
+
+def pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
+    """The lower and the upper limit of the input or the output; None if there are no two."""
+    unnamed = "error" if role == "t" else role  # "lower" and "upper" alone are more often about ages
+    limits = [h for h in grid.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
+    low, up = ([h for h in limits if h.side == side][:1] for side in ("low", "up"))
+    return [*low, *up] if low and up else None
+
+
+def limits_only(grid: Grid, role: str) -> TableError | None:
+    """A pair of limits without the value between them: what to add. None if there is no such pair."""
+    limits = pair_of_limits(grid, role)
+    if limits is None:
+        return None
+    uniform = f"; or say {option('t_errors', 'uniform')} to read them as a uniform range" if role == "t" else ""
+    what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
+    return grid.header_problem(
+        f"{listing(limits)} seem to be limits of the {what}, and no column holds the {what} itself",
+        f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
+        f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}{uniform}",
+    )
+
+
+def _likely_input(grid: Grid) -> Header | None:
+    """A column of numbers whose name speaks of ages or years; one with a calendar, or corrected, first."""
+    found = [h for h in grid.headers if _AGE.search(_words(h)) and not _ASIDE.search(_words(h)) and _numeric(grid, h)]
+
+    def likelihood(header: Header) -> int:
+        corrected = "corrected" in header.text.lower() and "uncorrected" not in header.text.lower()
+        return 2 * bool(_CALENDAR.search(_words(header))) + corrected
+
+    return max(found, key=likelihood, default=None)
+
+
+def _likely_output(grid: Grid) -> Header | None:
+    """A column of numbers without a part to play: one with a known word, an error beside it, or ups and downs first."""
+    unused = [h for h in grid.headers if h.role is None and h.text]
+    found = [h for h in unused if not _ASIDE.search(_words(h)) and not _AGE.search(_words(h)) and _numeric(grid, h)]
+
+    def likelihood(header: Header) -> int:
+        beside = grid.headers[header.index + 1 : header.index + 2]
+        known = bool(_MEASURED.search(_words(header)))
+        return 4 * known + 2 * any(_NO_ERROR.search(_words(h)) for h in beside) + _turns(grid, header)
+
+    return max(found, key=likelihood, default=None)
+
+
+def _words(header: Header) -> str:
+    return header.text.replace("_", " ")
+
+
+def _sample(grid: Grid, header: Header) -> list[str]:
+    cells = grid.column(header)[:_SAMPLE]
+    return [cell.replace(",", ".") for cell in cells if cell.lower() not in _MISSING]
+
+
+def _numeric(grid: Grid, header: Header) -> bool:
+    cells = _sample(grid, header)
+    return bool(cells) and sum(map(is_number, cells)) >= _MOST * len(cells) and len(set(cells)) > 1
+
+
+def _turns(grid: Grid, header: Header) -> bool:
+    """Whether the numbers of a column go up and down, as depths and counts do not."""
+    steps = [b - a for a, b in pairwise(float(cell) for cell in _sample(grid, header) if is_number(cell))]
+    return min(steps, default=0.0) < 0.0 < max(steps, default=0.0)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number with a decimal point."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
