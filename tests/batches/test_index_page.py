@@ -7,15 +7,18 @@ import pandas as pd
 import pytest
 
 from lamina.batches.index_page import HEIGHT, WIDTH, Entry, render
+from lamina.batches.overview import headline, lines, rates
 
 ROW = {"name": "north", "folder": "north", "rows": 3, "state": "converged", "conflicts": 0, "error": ""}
+ROW |= {"warnings": 0, "warning_text": ""}
+RATE = {"rate_1900_2000": 2.5, "rate_1900_2000_sd": 0.5, "rate_1900_2000_q2.5": 1.5, "rate_1900_2000_q97.5": 3.5}
 
 
-def page(at, y=(0.0, 1.0, 2.0)):
+def page(at, y=(0.0, 1.0, 2.0), **more):
     at = np.array(at, dtype=float)
     curve = pd.DataFrame({"at": at, "mean": at, "q2.5": at - 1.0, "q97.5": at + 1.0})
     inputs = pd.DataFrame({"mean": [0.0, 1.0, 2.0], "y": y})
-    return render([Entry(ROW | {"time_runs": "forward"}, curve, inputs)])
+    return render([Entry(ROW | {"time_runs": "forward"} | more, curve, inputs)])
 
 
 def mean_line(text):
@@ -48,3 +51,29 @@ def test_curve_and_rows_are_inside_the_picture_whatever_times_are_asked_for(at):
     for across, up in circles + mean_line(found):
         assert 0.0 <= across <= WIDTH
         assert 0.0 <= up <= HEIGHT
+
+
+def test_conflicts_warnings_and_rates_are_on_the_page():
+    found = page([0.0, 1.0], conflicts=3, warnings=2, warning_text="a <b> c | second", rate_unit="mm/year", **RATE)
+    for text in (
+        "3 dates in conflict",
+        "2 warnings",
+        "a &lt;b&gt; c",
+        "<p>second</p>",
+        "1900 to 2000: 2.5 mm/year (95 %:",
+    ):
+        assert text in found
+
+
+def test_the_terminal_shows_them_too():
+    rows = [ROW | {"conflicts": 3, "warnings": 2, "rate_unit": "mm/year"} | RATE, ROW | {"name": "south"}]
+    first, second = lines(rows)
+    for text in "3 dates in conflict", "2 warnings", "1900 to 2000: 2.5 mm/year":
+        assert text in first
+    assert second.split()[:2] == ["south", "converged"]
+    assert headline(rows) == "2 records: 2 converged, 3 dates in conflict, 2 warnings in 1 record"
+
+
+def test_a_record_that_failed_has_no_rate():
+    nothing = dict.fromkeys(RATE, float("nan"))
+    assert rates(ROW | nothing | {"rate_unit": float("nan")}) == []

@@ -73,8 +73,9 @@ def batch(
     options: of ``lamina.fit``.
 
     Returns what summary.csv holds, one row for each record: name, folder, rows, state ("converged", "not converged",
-    "failed"), seconds, r_hat, ess, conflicts, error. If the user interrupts, the disk is full or the cluster is lost,
-    summary.csv and index.html are written all the same; the state of the other records is then "not done".
+    "failed"), seconds, r_hat, ess, conflicts, warnings, the rates over `intervals`, error, warning_text. If the user
+    interrupts, the disk is full or the cluster is lost, summary.csv and index.html are written all the same; the state
+    of the other records is then "not done".
     """
     _check(records, workers, dask)
     request = OutputRequest(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
-from ..output.batch import STATES
+from ..output.batch import SEPARATOR
 from ..posterior.boxes import evenly
 from ..posterior.diagnosis import count_conflicts
 from ..report.page import render as render_template
 from ..support.numbers import count
+from .overview import headline, rates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,15 +37,6 @@ def render(entries: list[Entry]) -> str:
     return render_template("index.html", title=title, cards=cards, width=WIDTH, height=HEIGHT)
 
 
-def headline(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows of a summary in one line: how many there are in each state, and how many conflicts."""
-    states = [row["state"] for row in rows]
-    parts = [f"{states.count(state)} {state}" for state in STATES if state in states]
-    conflicts = sum(row["conflicts"] for row in rows)
-    parts += [count_conflicts(conflicts)] if conflicts else []
-    return f"{count(len(rows), 'record')}: {', '.join(parts)}"
-
-
 def _card(entry: Entry) -> dict[str, Any]:
     row, conflicts = entry.row, entry.row["conflicts"]
     picture = None
@@ -54,6 +45,9 @@ def _card(entry: Entry) -> dict[str, Any]:
     return {
         **{key: row[key] for key in ("name", "state", "rows", "error")},
         "conflicts": count_conflicts(conflicts) if conflicts else "",
+        "warned": count(row["warnings"], "warning") if row["warnings"] else "",
+        "warnings": row["warning_text"].split(SEPARATOR),
+        "rates": rates(row),
         "link": quote(f"{row['folder']}/report.html"),
         "picture": picture,
     }

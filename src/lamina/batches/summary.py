@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import LaminaError
-from ..output.batch import write_batch
+from ..output.batch import RATE, SEPARATOR, rate_column, write_batch
 from ..output.run import OutputRequest, read_run
 from .index_page import Entry, render
 from .tasks import Task
@@ -32,9 +32,26 @@ def row_of(name: str, run: Mapping[str, Any]) -> Row:
         "r_hat": facts.get("r_hat", np.nan),
         "ess": facts.get("ess", np.nan),
         "conflicts": len(facts["conflicts"]),
+        **_warned(run["warnings"]),
         "error": "",
         "time_runs": run["time_runs"],
+        **_rates(run),
     }
+
+
+def _rates(run: Mapping[str, Any]) -> Row:
+    """The mean rates over the intervals that were asked for, and their unit."""
+    found = {
+        f"{rate_column(one['from'], one['to'])}{end}": one[name]
+        for one in run["intervals"]
+        for end, name in RATE.items()
+    }
+    return found | ({"rate_unit": run["units"]["rate"]} if found else {})
+
+
+def _warned(texts: Sequence[str]) -> Row:
+    """The number of warnings, and their texts."""
+    return {"warnings": len(texts), "warning_text": SEPARATOR.join(" ".join(text.split()) for text in texts)}
 
 
 def failed_row(name: str, error: Exception) -> Row:
@@ -45,7 +62,7 @@ def failed_row(name: str, error: Exception) -> Row:
 
 def _empty_row(name: str, state: str, error: str = "") -> Row:
     nothing = {"rows": 0, "seconds": np.nan, "r_hat": np.nan, "ess": np.nan, "conflicts": 0}
-    return {"name": name, **nothing, "state": state, "error": error}
+    return {"name": name, **nothing, **_warned([]), "state": state, "error": error}
 
 
 def finished_rows(folder: Path, folders: Mapping[str, str], tasks: Iterable[Task]) -> dict[str, Row]:

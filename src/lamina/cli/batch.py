@@ -35,7 +35,7 @@ def batch(
 ) -> None:
     """Fit many records, from several files or from parts of one table. summary.csv and index.html list them all."""
     from ..batches.batch import batch_tables
-    from ..batches.index_page import headline
+    from ..batches.overview import headline, lines, warnings
     from ..tables import Options
     from .arguments import output_request
 
@@ -44,7 +44,10 @@ def batch(
         summary = batch_tables(tables, options=Options(**reading), request=request, progress=progress, **work)
     for row in summary[summary["state"] != "converged"].to_dict("records"):
         complain(f"{row['name']}: {row['state']}{': ' if row['error'] else ''}{row['error']}")
+    rows = summary.to_dict("records")
+    for text in warnings(rows):
+        complain(text)
     if not output["quiet"]:
-        show(f"{headline(summary.to_dict('records'))}\nIndex: {output['out'] / 'index.html'}")
+        show("\n".join([*lines(rows), headline(rows), f"Index: {output['out'] / 'index.html'}"]))
     if (summary["state"] != "converged").any():
         raise typer.Exit(given.NOT_CONVERGED)  # some failed or have not converged; the others are written
