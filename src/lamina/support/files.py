@@ -139,6 +139,10 @@ class _Patient(io.FileIO):
             self.failed = self.failed or error
             return self.tell() if size is None else size
 
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Its name: xarray, on a Dask worker, names a lock after the file and sends the name to the scheduler."""
+        return str, (str(self.name),)
+
 
 @contextmanager
 def replacing_stream(path: str | Path) -> Iterator[io.FileIO]:
