@@ -72,11 +72,17 @@ FIRST = (
 
 def pytest_collection_modifyitems(items):
     """Leave kernels that are compiled apart, for which the laws of the engine hold as well, to ``make test-all``."""
-    from problems import COMPILED_APART
+    from problems import COMPILED_APART, COMPILED_IN_PART
 
-    apart = re.compile(rf"[\[-]({'|'.join(map(re.escape, COMPILED_APART))})[-\]]")
+    def named(kernels):
+        return re.compile(rf"[\[-]({'|'.join(map(re.escape, kernels))})[-\]]").search
+
+    apart, in_part = named(COMPILED_APART), named(COMPILED_IN_PART)
     for item in items:
-        if item.path.parent.name in ("engine", "markov", "tests") and apart.search(item.name):
+        if item.path.parent.name not in ("engine", "markov", "tests"):
+            continue
+        further = item.path.stem in ("test_local", "test_smoothing", "test_curvature")
+        if apart(item.name) or (further and in_part(item.name)):
             item.add_marker(pytest.mark.slow)
 
     def place(item):

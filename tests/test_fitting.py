@@ -336,6 +336,7 @@ def test_a_known_memory_that_exact_inputs_contradict_is_refused():
         lamina.fit(record, memory=True, fixed={"memory": 100.0}, **QUICK)
 
 
+@pytest.mark.slow
 def test_a_known_memory_begins_at_an_even_pace_between_exact_inputs():
     """Where the dates, pushed on one after the other, would pass the last row."""
     record = lamina.Record(t=[0, 90, 92, 94, 96, 100], t_sd=[0, 9, 9, 9, 9, 0], y=np.arange(6.0), y_sd=1.0)

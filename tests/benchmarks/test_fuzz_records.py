@@ -12,6 +12,7 @@ from lamina.engine.quantiles import QUANTILES
 SCRIPT = runpy.run_path(str(Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_records.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(25))
 def test_a_random_record_is_fitted_or_refused(number):
     _, found = SCRIPT["try_case"](number, seed=0)

@@ -38,7 +38,7 @@ def fitted(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_inputs_tell_depth_limit_and_outlier(fitted):
+def test_inputs_have_depth_limit_and_outlier(fitted):
     inputs = pd.read_csv(fitted / "inputs.csv", keep_default_na=False)
     assert inputs["line"].tolist() == list(range(2, 10))
     assert inputs["depth"].tolist() == [0, 20, 20, 60, 10, 30, 50, 70]
@@ -47,13 +47,15 @@ def test_inputs_tell_depth_limit_and_outlier(fitted):
     assert "tie" not in inputs
 
 
+@pytest.mark.slow
 def test_each_core_has_an_offset(fitted):
     offsets = pd.read_csv(fitted / "offsets.csv")
     assert offsets["sequence"].tolist() == ["A", "B"]
     assert (offsets["sd"] < 0.21).all()
 
 
-def test_columns_txt_tells_the_new_columns(fitted):
+@pytest.mark.slow
+def test_columns_txt_explains_the_new_columns(fitted):
     columns = (fitted / "columns.txt").read_text()
     for name in ("offsets.csv", "  limit", "  outlier", "  depth"):
         assert name in columns

@@ -174,6 +174,7 @@ def test_a_trend_with_a_prior_keeps_its_digits_on_a_short_record():
     assert markov.log_likelihood(kernel, *p) == pytest.approx(Oracle(kernel, *p).value(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_million_rows():
     n = 1_000_000
     rng = np.random.default_rng(0)

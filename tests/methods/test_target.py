@@ -47,7 +47,13 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+#: Cases that are compiled apart: three columns.
+LONG = ("linear", "linear, decreasing, scales", "rate with a prior, decreasing")
+
+
+@pytest.fixture(
+    params=[pytest.param(one, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, one in CASES.items()]
+)
 def case(request):
     """A record, its problem, and the trend terms that were asked for, in the user's time."""
     found, options = request.param

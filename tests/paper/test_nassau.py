@@ -30,6 +30,7 @@ def test_pairs_are_compared_as_the_closed_forms_say(found):
     assert pairs["paper_difference"]["npv", "mcmc"] == 1.23
 
 
+@pytest.mark.slow
 def test_the_rate_is_that_of_the_curve(found):
     level = found.curve[found.curve["method"] == "lamina"].set_index("at")["mean"]
     slope = 1000.0 * (level[1950.0] - level[1850.0]) / 100.0
@@ -41,6 +42,7 @@ def test_the_rate_is_that_of_the_curve(found):
     assert interval["q5"] < interval["mean"] < interval["q95"]
 
 
+@pytest.mark.slow
 def test_exact_years_stay_and_corrected_ages_are_in_order(found):
     own = found.inputs[found.inputs["method"] == "lamina"]
     exact = own["t_sd"] == 0
@@ -50,6 +52,7 @@ def test_exact_years_stay_and_corrected_ages_are_in_order(found):
     assert set(found.inputs["method"]) == {"npv", "mcmc", "npv mixture, uniform", "lamina"}
 
 
+@pytest.mark.slow
 def test_claims_and_figures(found):
     claims = of_sealevel(found)
     assert [claim.claim.split(":")[0] for claim in claims] == ["mean absolute difference"] * 2 + [

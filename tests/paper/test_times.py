@@ -18,6 +18,7 @@ def results():
         return paper.timing(sizes=(5, 10), repetitions=1)
 
 
+@pytest.mark.slow
 def test_every_method_and_algorithm_is_timed(results):
     fits, one_step = results[results["kind"] == "fit"], results[results["kind"] == "step"]
     assert set(zip(fits["method"], fits["algorithm"], strict=True)) == {

@@ -85,6 +85,7 @@ def test_boxes_hold_two_standard_deviations():
     assert (exact.right > exact.left).all()
 
 
+@pytest.mark.slow
 def test_values_are_drawn_less_the_offset_of_their_core():
     record = fits.record(sequence=list("ab") * 5)
     found = fits.quietly(record, "gp", starts=1, offsets=2.0)
@@ -164,7 +165,7 @@ def test_a_fit_that_has_not_converged_says_so():
 
 
 def test_a_curve_without_a_rate_has_no_panel_for_it():
-    posterior = lamina.fit(fits.record(), "gp", lamina.Matern12())
+    posterior = lamina.fit(fits.record(), "gp", lamina.Matern12(), engine="dense")
     assert len(plots.summary(posterior).axes) == 1
     with pytest.raises(lamina.KernelError, match="no rate"):
         plots.rate(posterior)

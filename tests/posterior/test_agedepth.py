@@ -88,6 +88,7 @@ def test_accumulation_is_age_over_depth(found):
     np.testing.assert_allclose(whole, found.tau.max(axis=1) - found.tau.min(axis=1))
 
 
+@pytest.mark.slow
 def test_bands_hold_the_truth_of_simulated_cores():
     """95 % bands of 40 cores of the gamma model hold the true age in 90 to 99 % of all depths."""
     inside, rng = [], np.random.default_rng(5)

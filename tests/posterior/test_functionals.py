@@ -30,6 +30,7 @@ def ages():
     return nearly_known(10.0 - SPAN, np.sin(SPAN), order="decreasing", t_unit="ka BP")
 
 
+@pytest.mark.slow
 def test_the_first_time_above_a_level_is_that_of_the_true_curve(wave):
     table = wave.first_exceeds([0.5, -0.5, 2.0])
     assert list(table.columns) == ["level", "p", "p_start", "mean", "sd", *QUANTILES]

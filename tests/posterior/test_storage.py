@@ -70,6 +70,7 @@ def test_kernels_trends_and_priors_come_back(kernel, options, tmp_path):
         np.testing.assert_array_equal(getattr(loaded.problem, name), getattr(found.problem, name))
 
 
+@pytest.mark.slow
 def test_memory_comes_back(tmp_path):
     found = fits.quietly(fits.record(), memory=True, **fits.OPTIONS["mcmc"])
     loaded = again(found, tmp_path / "fit.nc")

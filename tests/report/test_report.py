@@ -307,7 +307,8 @@ def test_an_estimate_has_no_interval(method):
     assert ('<th class="number">95 %</th>' in section) == (not point)
 
 
-def test_parts_trend_and_events_are_told_where_there_are_any():
+@pytest.mark.slow
+def test_parts_trend_and_events_are_shown_where_there_are_any():
     record = fits.record(order="decreasing", true=fits.TRUE[::-1], t_unit="ka BP", y_unit="m")
     kernel = (
         lamina.Matern52(4.0, 0.8) + lamina.Matern32(0.7, 0.3) + lamina.Constant() + lamina.Linear(mean=-0.2, sd=0.1)

@@ -148,7 +148,6 @@ CASES |= WITH_DATA
 QUICK = (
     "gamma, alpha learnt",
     "two sequences",
-    "memory learnt",
     "all learnt",
     "exact rows and rows alone, informative y",
 )
