@@ -2,8 +2,8 @@
 
 A file that was damaged must be refused with a StorageError of one line, or give the results of the original to the last
 digit. A file that was changed and given a new checksum must be refused, or give results that are numbers. Cases are
-numbered: ``--first 137 --cases 1`` runs one of them again. The cases run in a process of their own, so that a crash is
-a result too.
+numbered: ``--first 137 --cases 1`` runs one of them again. The cases run in a process of their own, so that a crash and
+a case that never ends are results too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import io
 import json
 import multiprocessing
+import signal
 import tempfile
 import time
 import warnings
@@ -36,7 +37,10 @@ from lamina.support.checks import digest
 
 #: Results that no file may give.
 BAD = ("silently different", "not a number", "unnamed exception", "several lines", "slow", "crash")
+#: A case may take so many seconds of processor time.
 SECONDS = 5.0
+#: A case that takes so many seconds, with the first compilation, does not end.
+FOR_EVER = 300.0
 AT = np.linspace(-1.0, 12.0, 30)
 #: Values that no field of a file should have.
 ODD = (None, True, -1, 0, 10**30, 1e308, float("nan"), float("inf"), "", "x" * 1000, [], {}, [[1]], {"array": [1, "a"]})
@@ -127,7 +131,7 @@ def changed(arrays: dict[str, np.ndarray], rng: np.random.Generator) -> None:
 
 def rewritten(path: Path, rng: np.random.Generator) -> bytes:
     """A posterior whose arrays or facts were changed, with the checksum of what it holds."""
-    arrays, text, _ = storage._contents(path)
+    arrays, text = storage._contents(path)
     facts = json.loads(text)
     if rng.uniform() < 0.5:
         changed(arrays, rng)
@@ -139,14 +143,18 @@ def rewritten(path: Path, rng: np.random.Generator) -> bytes:
                 place[key] = ODD[int(rng.integers(len(ODD)))]
                 break
             place = place[key]
-    text = json.dumps(facts)
     data: dict[str, Any] = {
         name: ([f"{name}_{k}" for k in range(np.ndim(values))], values) for name, values in arrays.items()
     }
-    attributes = {"format": storage.FORMAT, "sha256": digest(arrays, text)}
+    data["facts"] = ((), np.bytes_(json.dumps(facts).encode()))
     file = io.BytesIO()
-    xr.Dataset({**data, "facts": ((), text)}, attrs=attributes).to_netcdf(file, engine="h5netcdf")
-    return file.getvalue()
+    xr.Dataset(data).to_netcdf(file, engine="h5netcdf")
+    return sealed(file.getvalue())
+
+
+def sealed(data: bytes) -> bytes:
+    """The same bytes with the last line that vouches for them."""
+    return data + storage._seal(io.BytesIO(data), len(data))
 
 
 class Subject:
@@ -168,9 +176,9 @@ class Subject:
         return self.once(case) if found.startswith("slow") else found
 
     def once(self, case: int) -> str:
-        rng, began = np.random.default_rng(case), time.perf_counter()
+        rng, began = np.random.default_rng(case), time.process_time()
         kinds: list[Callable[[np.random.Generator], str]] = [
-            self.damaged_posterior, self.damaged_posterior, self.changed_posterior, self.damaged_checkpoint,
+            self.damaged_posterior, self.sealed_posterior, self.changed_posterior, self.damaged_checkpoint,
             self.changed_checkpoint,
         ]  # fmt: skip
         try:
@@ -179,13 +187,19 @@ class Subject:
             found = "refused" if "\n" not in str(error) else "several lines"
         except Exception as error:
             found = f"unnamed exception {type(error).__name__}: {error}"
-        return found if time.perf_counter() - began < SECONDS else f"slow, {found}"
+        return found if time.process_time() - began < SECONDS else f"slow, {found}"
 
     def damaged_posterior(self, rng: np.random.Generator) -> str:
         (self.folder / "now.nc").write_bytes(damaged(self.whole, rng))
         found = answers(lamina.load(self.folder / "now.nc"))
         same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, self.right, strict=True))
         return "unharmed" if same else "silently different"
+
+    def sealed_posterior(self, rng: np.random.Generator) -> str:
+        whole = self.whole[: -len(storage._seal(io.BytesIO(), 0))]
+        (self.folder / "now.nc").write_bytes(sealed(damaged(whole, rng)))
+        found = answers(lamina.load(self.folder / "now.nc"))
+        return "accepted" if all(np.isfinite(one).all() for one in found) else "not a number"
 
     def changed_posterior(self, rng: np.random.Generator) -> str:
         try:
@@ -237,16 +251,21 @@ def run(first: int, cases: int) -> dict[int, str]:
         results = context.SimpleQueue()
         process = context.Process(target=work, args=(first, end, results))
         process.start()
+        waiting = time.monotonic()
         while process.is_alive() or not results.empty():
             if results.empty():
                 time.sleep(0.01)
+                if time.monotonic() - waiting > FOR_EVER:
+                    process.kill()
+                    process.join()
                 continue
             case, result = results.get()
-            found[case], first = result, case + 1
+            found[case], first, waiting = result, case + 1, time.monotonic()
             if first % 500 == 0:
                 print(f"{first:,} cases", flush=True)
         if first < end:
-            found[first], first = f"crash, exit code {process.exitcode}", first + 1
+            why = "it never ended" if process.exitcode == -signal.SIGKILL else f"exit code {process.exitcode}"
+            found[first], first = f"crash, {why}", first + 1
     return found
 
 

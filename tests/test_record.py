@@ -368,3 +368,26 @@ def test_exact_rows_without_contradiction_are_welcome():
     make(t=[5, 4, 3, 2], t_sd=0, order="decreasing")
     make(t=[5, 4, 9, 2], t_sd=0, sequence=[None, "a", "a", None])  # unordered rows contradict nothing
     make(t=[5, 1, 6, 2], t_sd=0, sequence=["a", "b", "a", "b"])  # nor do rows of different sequences
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"y": [0.3, 1e200, 1.1, 0.2]}, r"y is beyond 1e\+100 in row 1 .*Correct the value, or give the column in a l"),
+        ({"t": [-1e308, 2.6, 2.1, 4.2]}, r"t is beyond 1e\+100 in row 0"),
+        ({"t_sd": 1e101}, r"t_sd is beyond 1e\+100 in rows 0, 1, 2 and 3"),
+        ({"y_sd": [0.1, 1e300, 0.1, 0.1]}, r"y_sd is beyond 1e\+100 in row 1"),
+        ({"depth": [1, 2, 3, 1e200]}, r"depth is beyond 1e\+100 in row 3"),
+        ({"t_sd": [0.5, 1e-101, 0.0, 0.5]}, "t_sd is below 1e-100 in row 1 .*in a smaller unit"),
+        ({"y_sd": 1e-300}, "y_sd is below 1e-100 in rows 0, 1, 2 and 3"),
+    ],
+)
+def test_numbers_whose_squares_no_computer_holds_are_refused(changes, said):
+    with pytest.raises(RecordError, match=said):
+        make(**changes)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_numbers_up_to_that_are_kept(scale):
+    record = make(y=np.array([0.3, 0.9, 1.0, 0.2]) * scale, y_sd=scale)
+    assert record.y[2] == scale

@@ -257,6 +257,11 @@ def test_zeros_in_a_table_are_impossible_times():
         (lambda: SplitNormal(5, True, 1), "sd_before must be a finite number, got True"),
         (lambda: SplitNormal(5, 1, 0), "sd_after must be above 0, got 0. Give a standard deviation"),
         (lambda: SplitNormal(5, -1, 1), "sd_before must be above 0, got -1"),
+        (lambda: SplitNormal(10**400, 1, 1), "SplitNormal: t must be a number up to 1e+100. Give a larger unit"),
+        (lambda: StudentT(0, 1e200), "StudentT: sd must be a number up to 1e+100"),
+        (lambda: StudentT(0, 1e-200), "StudentT: sd must be above 1e-100, got 1e-200"),
+        (lambda: Tabulated([0, 1e-200], [1, 1]), "t must span more than 1e-100"),
+        (lambda: Tabulated([0, 1e200], [1, 1]), "t of a Tabulated date is beyond 1e+100 in row 1"),
         (lambda: Uniform(5, 3), "first must be below last, got first=5 and last=3. Exchange them"),
         (lambda: Uniform(5, 5), "t_sd=0"),
         (lambda: Uniform(5, math.inf), "last must be a finite number"),
@@ -280,6 +285,12 @@ def test_what_is_no_date_is_refused_with_a_remedy(make, said):
     with pytest.raises(RecordError) as caught:
         make()
     assert said in str(caught.value)
+
+
+def test_times_very_close_together_in_a_table_are_no_reason_for_a_huge_one():
+    date = Tabulated([0.0, 1e-300, 1.0], [1.0, 1.0, 1.0])
+    assert date.table().log_density.size < 10_000
+    assert date.mean == pytest.approx(0.5)
 
 
 def test_the_module_offers_all_kinds():

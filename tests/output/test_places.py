@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import shutil
+import sys
 from collections import namedtuple
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,24 @@ def test_a_posterior_that_finds_no_room_is_one_error(tmp_path, capfd, limited, s
     limited(10**9)
     gc.collect()
     assert capfd.readouterr().err == ""
+    assert os.listdir(tmp_path) == []
+
+
+def test_libraries_that_cannot_be_loaded_are_noticed_before_the_fit(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)  # as an import that finds no memory
+    monkeypatch.setattr("lamina.fitting.Fit.run", lambda *_, **__: pytest.fail("the fit began"))
+    done = fit(tmp_path)
+    assert done.exit_code == 2
+    assert "the libraries that write NetCDF files cannot be loaded (import of h5py halted" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("size", [0, 100, 5000])
+def test_a_file_of_which_only_the_first_bytes_find_room_is_one_error(tmp_path, limited, size):
+    limited(size)
+    with pytest.raises(WriteError, match="File too large"), replacing_stream(tmp_path / "a") as file:
+        assert file.write(bytes(5001)) == 5001  # as one of the libraries would: the count is not looked at
+    limited(10**9)
     assert os.listdir(tmp_path) == []
 
 

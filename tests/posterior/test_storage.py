@@ -125,7 +125,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypat
     before = path.read_bytes()
 
     def fail_half_way(self, target, **options):
-        target.write_bytes(b"half")
+        target.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", fail_half_way)
@@ -154,19 +154,109 @@ def test_files_that_are_no_posterior_are_refused(tmp_path):
     xr.Dataset({"x": ("x", [1.0])}).to_netcdf(tmp_path / "foreign.nc", engine="h5netcdf")
     with pytest.raises(lamina.StorageError, match="not written by this version of lamina"):
         lamina.load(tmp_path / "foreign.nc")
-    xr.Dataset({"x": ("x", [1.0])}, attrs={"format": storage.FORMAT}).to_netcdf(
-        tmp_path / "damaged.nc", engine="h5netcdf"
-    )
+    write_sealed(tmp_path / "damaged.nc", xr.Dataset({"x": ("x", [1.0])}))
     with pytest.raises(lamina.StorageError, match="is damaged"):
         lamina.load(tmp_path / "damaged.nc")
 
 
-def test_a_truncated_file_is_refused(tmp_path):
-    fits.posterior("mcmc").save(tmp_path / "fit.nc")
-    whole = (tmp_path / "fit.nc").read_bytes()
-    (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(lamina.StorageError):
-        lamina.load(tmp_path / "cut.nc")
+def write_sealed(path, dataset):
+    """Write a file with the checksum of its bytes, as only lamina or an enemy does."""
+    dataset.to_netcdf(path, engine="h5netcdf")
+    with path.open("r+b") as file:
+        file.write(storage._seal(file, path.stat().st_size))
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The bytes of a posterior, and a function that says how ``load`` refuses others."""
+    fits.posterior("gp").save(tmp_path / "fit.nc")
+
+    def refusal(data: bytes) -> str:
+        (tmp_path / "other.nc").write_bytes(data)
+        with pytest.raises(lamina.StorageError) as caught:
+            lamina.load(tmp_path / "other.nc")
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return (tmp_path / "fit.nc").read_bytes(), refusal
+
+
+def test_a_file_that_is_cut_short_or_has_one_other_byte_never_reaches_hdf5(whole, monkeypatch):
+    data, refusal = whole
+    monkeypatch.setattr(storage, "_contents", lambda path: pytest.fail("HDF5 was asked"))
+    for size in 1, len(data) // 2, len(data) - 200, len(data) - 1:
+        assert "cut short" in refusal(data[:size]) or "not a NetCDF file" in refusal(data[:size])
+    assert "cut short" in refusal(data + b" ")
+    for place in range(8, len(data) - 120, len(data) // 50):
+        changed = bytearray(data)
+        changed[place] ^= 1
+        assert "its bytes are not those that were written" in refusal(bytes(changed))
+
+
+def changed_array(name, change):
+    """A change of one variable."""
+    return lambda found: found.update({name: change(found[name])})
+
+
+CHANGES = {
+    "columns of tau missing": changed_array("tau", lambda tau: tau[:, :5]),
+    "draws of phi missing": changed_array("phi", lambda phi: phi[:-1]),
+    "one dimension too many": changed_array("weight", lambda weight: weight[None]),
+    "one dimension too few": changed_array("tau", lambda tau: tau[0]),
+    "a number for all": changed_array("y", lambda y: y[0]),
+    "whole numbers": changed_array("phi", lambda phi: phi.astype(int)),
+    "half the precision": changed_array("weight", lambda weight: weight.astype("f2")),
+    "text": changed_array("tau", lambda tau: tau.astype("S8")),
+    "no draws": lambda found: found.update({name: found[name][:0] for name in ("tau", "phi", "weight")}),
+    "rows missing": lambda found: found.update({name: found[name][:3] for name in ("t", "t_sd", "y", "y_sd")}),
+    "not a number": changed_array("tau", lambda tau: np.where(tau == tau[0, 0], np.nan, tau)),
+    "infinite": changed_array("phi", lambda phi: np.full_like(phi, np.inf)),
+    "a parameter that no number holds": changed_array("phi", lambda phi: np.full_like(phi, 800.0)),
+    "weights above one": changed_array("weight", lambda weight: weight + 1.0),
+    "negative weights": changed_array("weight", lambda weight: -weight),
+    "a negative standard deviation": changed_array("y_sd", lambda sd: -sd),
+    "a variable missing": lambda found: found.pop("tau"),
+    "no facts": lambda found: found.pop("facts"),
+    "facts that are none": lambda found: found.update(facts=np.bytes_(b"{")),
+    "facts of another kind": lambda found: found.update(facts=np.bytes_(b"[]")),
+    "facts as numbers": lambda found: found.update(facts=np.arange(3.0)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_shapes_types_and_ranges_are_checked_whoever_has_written_the_file(change, tmp_path):
+    posterior = fits.posterior("mcmc")
+    posterior.save(tmp_path / "fit.nc")
+    arrays, text = storage._contents(tmp_path / "fit.nc")
+    found = arrays | {"facts": np.bytes_(text.encode())}
+    change(found)
+    data = {name: ([f"{name}_{k}" for k in range(np.ndim(one))], one) for name, one in found.items()}
+    write_sealed(tmp_path / "other.nc", xr.Dataset(data))
+    with pytest.raises(lamina.StorageError, match=r"other\.nc is damaged: .*\. Take another copy"):
+        lamina.load(tmp_path / "other.nc")
+
+
+@pytest.mark.parametrize("kind", ["text of any length", "link to another file", "numbers of another file"])
+def test_what_hdf5_does_not_read_safely_is_not_read(kind, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    fits.posterior("gp").save(tmp_path / "fit.nc")
+    path = tmp_path / "other.nc"
+    with h5py.File(tmp_path / "fit.nc", "r") as old, h5py.File(path, "w") as new:
+        for name in old:
+            if name not in ("facts", "y"):
+                old.copy(name, new)
+        if kind == "text of any length":
+            new["facts"] = old["facts"][()].tobytes().decode()
+            new["y"] = old["y"][()]
+        elif kind == "link to another file":
+            new["facts"], new["y"] = old["facts"][()], h5py.ExternalLink("fit.nc", "y")
+        else:
+            new["facts"] = old["facts"][()]
+            new.create_dataset("y", (10,), "f8", external=[(str(tmp_path / "fit.nc"), 0, 80)])
+    with path.open("r+b") as file:
+        file.write(storage._seal(file, path.stat().st_size))
+    with pytest.raises(lamina.StorageError, match="is damaged"):
+        lamina.load(path)
 
 
 def test_everything_a_real_core_holds_comes_back(tmp_path):

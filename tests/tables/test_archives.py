@@ -261,3 +261,12 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch)
     monkeypatch.setattr("lamina.tables.formats.excel.LARGEST", 100)
     with pytest.raises(TableError, match=r"core\.lpd: the file unpacks to .* MB, more than a table"):
         read(lipd(tmp_path / "core.lpd"))
+
+
+@pytest.mark.parametrize(
+    "columns", [1e308, "depth", [], {}, [[1]], [column("\u00b2", "depth")], [column("9" * 5000, "age")]]
+)
+def test_lipd_whose_metadata_name_no_columns(tmp_path, columns):
+    metadata = {"paleoData": [{"measurementTable": [{**PALEO, "columns": columns}]}]}
+    with pytest.raises(TableError, match=r"core\.lpd: (the metadata name no columns|there is no table)"):
+        read(lipd(tmp_path / "core.lpd", metadata))

@@ -383,6 +383,11 @@ BAD = {
         {"t_errors": "split"},
         ["core.csv, line 1", "needs upper and lower errors"],
     ),
+    "a uniform range and another error": (
+        "depth,age_min,age_max,rsl,rsl_sd\n1,90,110,1,1\n2,190,210,1,1\n",
+        {"t_errors": "uniform", "t_sd": "5"},
+        ['"age_min", "age_max" are to be read as a uniform range', "leave out --t-sd or --t-errors"],
+    ),
     "a uniform range without limits": (
         UNEVEN,
         {"t_errors": "uniform"},

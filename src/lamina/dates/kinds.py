@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RecordError
-from ..support.checks import numbers
+from ..support.checks import LARGEST, SMALLEST, numbers
 from . import table as tables
 from .table import MOST, PER_SD, REACH, STUDENT_REACH, ZERO, DateTable, normalised, student
 
@@ -204,6 +204,8 @@ class Tabulated(Date):
             raise RecordError(
                 f"Tabulated: t must increase, but {x[k + 1]:g} follows {x[k]:g}. Sort it by time, each time once."
             )
+        if x[-1] - x[0] < SMALLEST:
+            raise RecordError(f"Tabulated: t must span more than {SMALLEST:g}. Give it in a smaller unit.")
         if np.any(p < 0.0):
             k = int(np.argmax(p < 0.0))
             raise RecordError(f"Tabulated: density is {p[k]:g} at t = {x[k]:g}. Give densities, not their logarithms.")
@@ -224,8 +226,8 @@ class Tabulated(Date):
         middle = 0.5 * (x[1:] + x[:-1])
         centre = np.average(middle, weights=mass)
         spread = math.sqrt(np.average((middle - centre) ** 2 + apart**2 / 12.0, weights=mass))
-        wanted = math.ceil((x[-1] - x[0]) / min(apart.min(), spread / PER_SD) * (1.0 - 1e-9))
-        n = min(wanted, max(MOST, 2 * x.size))
+        finest = (x[-1] - x[0]) / max(MOST, 2 * x.size)
+        n = math.ceil((x[-1] - x[0]) / max(min(apart.min(), spread / PER_SD), finest) * (1.0 - 1e-9))
         grid = np.linspace(x[0], x[-1], n + 1)
         with np.errstate(divide="ignore"):
             log_p = np.maximum(np.log(np.interp(grid, x, p)), ZERO)
@@ -233,19 +235,23 @@ class Tabulated(Date):
 
 
 def number(date: Date, name: str, value: Any) -> float:
-    """A finite number, or RecordError with the name of the argument."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
+    """A number of at most ``LARGEST``, or RecordError with the name of the argument."""
+    size: Any = math.nan if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else abs(value)
+    if not size < math.inf:
         raise RecordError(f"{type(date).__name__}: {name} must be a finite number, got {value!r}.")
+    if size > LARGEST:
+        raise RecordError(f"{type(date).__name__}: {name} must be a number up to {LARGEST:g}. Give a larger unit.")
     return float(value)
 
 
 def positive(date: Date, name: str, value: Any) -> float:
-    """A finite number above 0, or RecordError with the name of the argument."""
+    """A number of at least ``SMALLEST``, or RecordError with the name of the argument."""
     found = number(date, name, value)
-    if found <= 0.0:
+    if found < SMALLEST:
+        least = "0" if found <= 0.0 else f"{SMALLEST:g}"
         raise RecordError(
-            f"{type(date).__name__}: {name} must be above 0, got {found:g}. Give a standard deviation; for an exact "
-            "time give t with t_sd=0 and no date."
+            f"{type(date).__name__}: {name} must be above {least}, got {found:g}. Give a standard deviation; for an "
+            "exact time give t with t_sd=0 and no date."
         )
     return found
 

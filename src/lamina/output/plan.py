@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LaminaError, StorageError
 from ..fitting import Fit, NotConverged
+from ..posterior.storage import load_libraries
 from ..support.files import WriteError
 from .folder import CHECKPOINT, POSTERIOR, claimed
 from .run import OutputRequest
@@ -41,6 +42,7 @@ class Plan:
 
         From beginning to end, no other process can write into the folder.
         """
+        load_libraries()  # what fails for want of memory must fail before the fit
         with claimed(self.request.folder, self.request.force or self.request.resume):
             posterior = self._fit(progress)
             try:

@@ -1,12 +1,17 @@
-"""Posteriors on disk: one NetCDF file with the draws, the record and the model. No pickle."""
+"""Posteriors on disk: one NetCDF file with the draws, the record and the model. No pickle.
+
+The file ends with a line that NetCDF ignores: the format and a checksum of all before it. It is verified before HDF5
+sees the file, because HDF5 can crash on a damaged file, or read it for ever.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +22,6 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
-from ..support.checks import digest
 from ..support.files import WriteError, replacing_stream
 
 if TYPE_CHECKING:
@@ -26,7 +30,11 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 #: Written into every file; a reader refuses others.
-FORMAT = "lamina posterior 5"
+FORMAT = "lamina posterior 6"
+#: How every HDF5 file, and so every NetCDF file, begins.
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+#: The checksum is computed in parts of this many bytes.
+AT_ONCE = 2**20
 
 #: Fields of a record and of draws that are variables of the file, with their dimensions. Inputs have one entry for each
 #: row, or for each layer where rows are tied.
@@ -68,6 +76,7 @@ def save(posterior: Posterior, path: str | Path) -> None:
 
     Labels other than text and numbers come back as text.
     """
+    load_libraries()
     import xarray as xr
 
     draws, record = posterior.draws, posterior.record
@@ -82,16 +91,28 @@ def save(posterior: Posterior, path: str | Path) -> None:
         "diagnostics": draws.diagnostics,
         "model": posterior.model.to_dict(),
     }
-    # A variable, because HDF5 limits the length of attributes.
-    text = json.dumps(facts, default=_encode)
-    checksum = digest({name: values for name, (_, values) in data.items()}, text)
-    data["facts"] = ((), text)
+    # A variable, because HDF5 limits the length of attributes; of bytes, because text of any length is stored in a way
+    # that HDF5 does not read safely.
+    data["facts"] = ((), np.bytes_(json.dumps(facts, default=_encode).encode()))
     try:
         with replacing_stream(path) as file:
-            dataset = xr.Dataset(data, attrs={"format": FORMAT, "sha256": checksum})
-            dataset.to_netcdf(file, engine="h5netcdf")
+            xr.Dataset(data, attrs={"format": FORMAT}).to_netcdf(file, engine="h5netcdf")
+            size = file.seek(0, 2)
+            file.write(_seal(file, size))
     except WriteError as error:
         raise StorageError(str(error)) from None
+
+
+def load_libraries() -> None:
+    """Load what ``save`` needs. Raises StorageError where that fails, for want of memory for example."""
+    try:
+        import h5py  # noqa: F401
+        import xarray  # noqa: F401
+    except ImportError as error:
+        raise StorageError(
+            f"the libraries that write NetCDF files cannot be loaded ({_reason(error)}). Check that they are "
+            "installed, and that this process may use enough memory (ulimit -v)."
+        ) from None
 
 
 def read(path: str | Path) -> tuple[Problem, Draws]:
@@ -99,40 +120,72 @@ def read(path: str | Path) -> tuple[Problem, Draws]:
     path = Path(path)
     if not path.is_file():
         raise StorageError(f"there is no file {path}.")
-    # A damaged file may fail anywhere in the libraries that read it, with any exception.
     try:
-        arrays, text, attributes = _contents(path)
+        with path.open("rb") as file:
+            _check_seal(path, file, path.stat().st_size)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}.") from None
+    # What is sealed may be of others still, and fail anywhere in the libraries that read it, with any exception.
+    try:
+        return _restored(*_contents(path))
     except Exception as error:
-        raise StorageError(f"{path} is not a NetCDF file that can be read ({_reason(error)}).") from None
-    found = attributes.get("format")
-    if found != FORMAT:
+        raise _damaged(path, _reason(error)) from None
+
+
+def _seal(file: IO[bytes], size: int) -> bytes:
+    """The last line of a file whose first ``size`` bytes hold the posterior."""
+    found = hashlib.sha256()
+    file.seek(0)
+    while size > 0 and (part := file.read(min(AT_ONCE, size))):
+        found.update(part)
+        size -= len(part)
+    return f"\n{FORMAT} sha256 {found.hexdigest()}\n".encode()
+
+
+def _check_seal(path: Path, file: IO[bytes], size: int) -> None:
+    """Raise StorageError unless a file ends with the checksum of all before it."""
+    if file.read(len(SIGNATURE)) != SIGNATURE:
+        raise StorageError(f"{path} is not a NetCDF file that can be read.")
+    right = _seal(file, size - len(_seal(file, 0)))
+    end = file.read()
+    if end == right:
+        return
+    if not end.startswith(right[: right.index(b"sha256")]):
         raise StorageError(
-            f"{path} was not written by this version of lamina: its format is {found!r}, and this version reads "
-            f"{FORMAT!r}. Fit the record again."
+            f"{path} was not written by this version of lamina, or is cut short: it does not end with the line of "
+            f"{FORMAT!r}. Take another copy of the file, or fit the record again."
         )
-    try:
-        if digest(arrays, text) != attributes.get("sha256"):
-            raise ValueError("its numbers are not those that were written")
-        return _restored(arrays, text)
-    except Exception as error:
-        raise StorageError(
-            f"{path} is damaged: {_reason(error)}. Take another copy of the file, or fit the record again."
-        ) from None
+    raise _damaged(path, "its bytes are not those that were written")
 
 
-def _contents(path: Path) -> tuple[dict[str, Array], str, dict[str, Any]]:
-    """The arrays of a file by name, the other facts as text, and the attributes of the file.
+def _damaged(path: Path, why: str) -> StorageError:
+    return StorageError(f"{path} is damaged: {why}. Take another copy of the file, or fit the record again.")
 
-    Read with h5py: xarray would scale values, or turn them into dates, as a damaged attribute tells it to.
+
+def _contents(path: Path) -> tuple[dict[str, Array], str]:
+    """The arrays of a file by name, and the other facts as text.
+
+    Read with h5py: xarray would scale values, or turn them into dates, as an attribute tells it to.
     """
     import h5py
 
     with h5py.File(path, "r") as file:
-        found = {name: file[name] for name in (*_RECORD, *_DRAWS) if name in file}
+        found = {name: file[name] for name in (*_RECORD, *_DRAWS, "facts") if _is_inside(file, name)}
         if sum(values.nbytes for values in found.values()) > path.stat().st_size:
             raise ValueError("it promises more numbers than it holds")
-        text = str(file["facts"].asstr()[()]) if "facts" in file else ""
-        return {name: np.asarray(values[()]) for name, values in found.items()}, text, dict(file.attrs)
+        if any(values.dtype.kind not in "fS" for values in found.values()):
+            raise ValueError("a variable holds neither numbers nor text")
+        arrays = {name: np.asarray(values[()]) for name, values in found.items()}
+    return arrays, arrays.pop("facts").tobytes().decode()
+
+
+def _is_inside(file: Any, name: str) -> bool:
+    """Whether a file holds a variable itself, and not a link to another file."""
+    import h5py
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        return False
+    return not (file[name].is_virtual or file[name].external)
 
 
 def _reason(error: Exception) -> str:

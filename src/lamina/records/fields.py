@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..dates import Date
 from ..errors import RecordError
-from ..support.checks import check_length, labels, numbers, refuse
+from ..support.checks import SMALLEST, check_length, labels, numbers, refuse
 
 Dates = tuple[Date | None, ...]
 
@@ -78,6 +78,10 @@ def _check_standard_deviations(t_sd: NDArray[np.float64], y_sd: NDArray[np.float
             f"an infinite {name} means that there is no {name[0]}.",
         )
         refuse(column < 0.0, f"{name} is negative in {{rows}}. Give a standard deviation, which has no sign.")
+        refuse(
+            (column > 0.0) & (column < SMALLEST),
+            f"{name} is below {SMALLEST:g} in {{rows}}. Correct the value, or give the column in a smaller unit.",
+        )
     refuse(
         y_sd == 0.0,
         "y_sd is 0 in {rows}. Give every measured y a standard deviation above 0, a small one if it is precise; "

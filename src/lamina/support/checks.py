@@ -13,6 +13,8 @@ from ..errors import MethodError, RecordError
 
 Labels = tuple[Hashable | None, ...]
 
+#: Squares of larger numbers, and the inverse squares of smaller ones, could overflow.
+SMALLEST, LARGEST = 1e-100, 1e100
 _KINDS = {"b": "booleans", "c": "complex numbers", "M": "dates", "m": "time differences"}
 _NUMBERS_ONLY = "Correct or convert the values first (dates, for example, to decimal years)."
 
@@ -22,8 +24,8 @@ def numbers(
 ) -> NDArray[np.float64]:
     """A new contiguous float64 array of shape (N,). One number is repeated if `broadcast_to` is given.
 
-    Raises RecordError, which calls the column `name`, for anything but finite real numbers in one dimension. Where
-    `gaps` is true, a number may be missing or infinite.
+    Raises RecordError, which calls the column `name`, for anything but finite real numbers in one dimension, of at most
+    ``LARGEST``. Where `gaps` is true, a number may be missing or infinite.
     """
     raw = _as_array(values)
     if raw.ndim == 0 and broadcast_to is not None:
@@ -38,6 +40,10 @@ def numbers(
     column = np.array(raw, dtype=np.float64, order="C")
     bad = ~(np.isfinite(column) | gaps)
     refuse(bad, f"{name} is missing, NaN or infinite in {{rows}}. Fill in the value or leave the row out.")
+    refuse(
+        (np.abs(column) > LARGEST) & np.isfinite(column),
+        f"{name} is beyond {LARGEST:g} in {{rows}}. Correct the value, or give the column in a larger unit.",
+    )
     return column
 
 

@@ -124,12 +124,14 @@ class _Patient(io.FileIO):
     failed: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """The number of bytes, as if all had been written."""
+        """The number of bytes, as if all had been written. A disk that fills up takes the first few only."""
+        left = memoryview(data).cast("B")
         try:
-            return super().write(data)
+            while left:
+                left = left[super().write(left) :]
         except OSError as error:
             self.failed = self.failed or error
-            return memoryview(data).nbytes
+        return memoryview(data).nbytes
 
     def truncate(self, size: int | None = None) -> int:
         """The new size, as if there were room for it."""

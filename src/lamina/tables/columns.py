@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .file import Grid
 from .headers import Header, any_sigma, is_radiocarbon, squash
 from .matching.suggestions import is_number, no_input, no_output, only_fractionation, pair_of_limits
-from .messages import Fact, Notes, name_lines, option
+from .messages import Fact, Notes, flag, listing, name_lines, option
 from .options import Options
 
 #: What each role is called in messages, and the option that chooses between several columns for it.
@@ -267,6 +267,9 @@ def _of_limits(grid: Grid) -> tuple[Header, list[Header]] | None:
     limits = pair_of_limits(grid, "t")
     if grid.options.t_errors != "uniform" or limits is None:
         return None
+    if grid.options.t_sd is not None:
+        found = f"{listing(limits)} are to be read as a uniform range, which has no other error"
+        raise grid.header_problem(found, f"leave out {flag('t_sd')} or {flag('t_errors')}")
     name = limits[0].word or "age"
     return Header(MADE, name, role="t", word=name, scale=limits[0].scale, unit=limits[0].unit), limits
 

@@ -54,6 +54,8 @@ def read(path: Path, data: bytes, sheet: str | None, dates: bool) -> Rows:
     cells = _lines(path, data, table)
     header = [name for name, _, positions in table.columns for _ in positions]
     place = [k for _, _, positions in table.columns for k in positions]
+    if not place:
+        raise problem(path, f"the metadata name no columns of {table.file}", "get the file again")
     short = next((i for i, row in enumerate(cells, start=1) if len(row) <= max(place)), None)
     if short is not None:
         found = f"{table.file} has {len(cells[short - 1])} cells, but the metadata name column {max(place) + 1}"
@@ -115,14 +117,19 @@ def _tables(part: Any, kind: str, above: str = "") -> Iterator[_Table]:
 
 
 def _table(part: dict[str, Any], columns: Any) -> _Table:
-    listed = list(columns.values()) if isinstance(columns, dict) else columns
+    listed = list(columns.values()) if isinstance(columns, dict) else columns if isinstance(columns, list) else []
     found = []
     for k, column in enumerate(one for one in listed if isinstance(one, dict)):
         number = column.get("number", k + 1)
-        positions = [int(n) - 1 for n in (number if isinstance(number, list) else [number]) if str(n).isdigit()]
+        positions = [int(n) - 1 for n in (number if isinstance(number, list) else [number]) if _is_position(n)]
         found.append((str(column.get("variableName", "")), str(column.get("units", "")), positions))
     name = str(part.get("tableName") or part["filename"].removesuffix(".csv"))
     return _Table(name, part["filename"], found, str(part.get("missingValue", "NaN")))
+
+
+def _is_position(number: Any) -> bool:
+    """Whether this can be the number of a column, counted from 1."""
+    return re.fullmatch("[1-9][0-9]{0,5}", str(number)) is not None
 
 
 def _choose(path: Path, tables: list[_Table], sheet: str | None) -> _Table:
