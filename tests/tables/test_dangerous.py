@@ -85,6 +85,10 @@ NEOTOMA = (
 LIMITS = "depth,age,age_min,age_max,value,value_sd\n" + "".join(
     f"{k},{1000 + 300 * k},{950 + 300 * k},{1050 + 300 * k},1,0.1\n" for k in range(6)
 )
+BOTH = (
+    "depth,Age BP,+/-,Age cal BP,+/-,RSL,RSL_sd\n1,500,30,530,20,-1,0.1\n2,900,30,820,40,-1,0.1\n"
+    "3,1900,30,1810,50,-1,0.1\n"
+)
 YEARS = "year,year_sd,value,value_sd\n" + "".join(f"{1900 + 5 * k},1,{0.1 * k:g},0.1\n" for k in range(6))
 
 
@@ -198,6 +202,10 @@ RADIOCARBON = {
         t=[-50, *(Radiocarbon(age, sd).mean for age, sd in ((2310, 60), (4160, 70), (9180, 80)))],
         t_sd=[5, *(Radiocarbon(age, sd).sd for age, sd in ((2310, 60), (4160, 70), (9180, 80)))],
     ),
+    "ages beside calibrated ages": asks(BOTH, "Age BP", "Age cal BP", "--t"),
+    "radiocarbon ages beside ages of no scale": asks(
+        "depth,age14C,age14C_sd,age,age_sd,value,value_sd\n1,500,30,,,1,1\n2,900,30,,,1,1\n3,,,1900,30,1,1\n", "--scale"
+    ),
     "limits beside laboratory numbers": asks(
         column("Lab no", "Beta-123456", "Beta-123457", table=LIMITS), "Beta-123456", "--age-type"
     ),
@@ -288,6 +296,12 @@ POOLING = {
         "6 ages",
         ages=True,
         curve="Marine20",
+    ),
+    "months beside years": warns(
+        "year,year_sd,month,level,level_sd\n1990,0,1,1,1\n1990,0,2,1,1\n1990,0,3,1,1\n",
+        "month",
+        "decimal",
+        order="none",
     ),
     "rows that stand twice": warns(
         BP + BP.split("\n", 1)[1], "lines 2, 3, 4, 5, 6 and 7 and lines 8", "count twice", order="none", rows=12
@@ -579,6 +593,14 @@ def test_the_command_that_check_ends_with_works(table, name):
         assert not [part for part in parts.values() if isinstance(part, TableError)]
     else:
         one.read(path, options)
+
+
+def test_ages_beside_calibrated_ages_are_asked_about_and_the_calibrated_ones_suggested(table):
+    path = table(BOTH)
+    with pytest.raises(TableError, match=r'"Age cal BP" beside it holds calibrated ages.*--age-type'):
+        read(path, Options(t="Age BP"))
+    assert read(path, Options(t="Age cal BP")).record.t_sd.tolist() == [20.0, 40.0, 50.0]
+    assert "--t 'Age cal BP'" in survey(path).command
 
 
 def parsed(arguments: list[str]) -> dict[str, Any]:

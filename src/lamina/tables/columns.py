@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .file import Grid
-from .headers import Header, any_sigma, is_radiocarbon, squash
+from .headers import Header, any_sigma, is_calibrated, is_radiocarbon, squash
 from .matching.suggestions import is_number, no_input, no_output, only_fractionation, pair_of_limits
 from .messages import Fact, Notes, flag, listing, name_lines, option
 from .options import Options
@@ -189,7 +189,8 @@ def _choose(grid: Grid, role: str) -> Header | None:
     what, by = _ROLES[role]
     do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
     if grid.differ(best):
-        raise grid.ambiguous(best, what, do).suggesting(**({by: best[0].text} if by else {}))
+        likely = next((header for header in best if is_calibrated(header.text)), best[0])
+        raise grid.ambiguous(best, what, do).suggesting(**({by: likely.text} if by else {}))
     return best[0] if best else None
 
 

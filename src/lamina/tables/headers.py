@@ -104,7 +104,7 @@ _LAST_UNIT = re.compile(r"(?<=[^\s_])[\s_]+(m|a|c|°c|degc|‰|permil|psu)$", re
 _LONGEST_TEXT, _LONGEST = 250, 60
 _SINGLE = re.compile(r"[xyt](?![a-z0-9])")
 _RADIOCARBON = re.compile(
-    r"(?<![^\W_])14\s*c(?=age|date|yr|err|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|carbon-?\s?14|conventional|libby|rcy(?=\s?bp|r|$)"
+    r"(?:(?<![^\W_])|(?<=age))14\s*c(?=age|date|yr|err|unc|sd|[^a-z]|$)|(?<![a-z])c-?\s?14(?!\d)|radio-?carbon|carbon-?\s?14|conventional|libby|rcy(?=\s?bp|r|$)"
     r"|(?:un|not?n?[\s-]*)cal(?:ibrated)?(?![a-z])",
     re.IGNORECASE,
 )

@@ -79,6 +79,9 @@ def suspicions(reading: Reading) -> list[str]:
         words = [cell for cell in cells if len(cell) < 40 and _DATED.search(cell) and not is_calibrated(cell)]
         if words and not numbers:
             found.append(f"{quote(words[0])} in {header}")
+    beside = [h for h in reading.headers if h.role == "t" and not h.error and is_calibrated(h.text)]
+    if beside and not is_calibrated(columns.t.text):
+        found.append(f"{beside[0]} beside it holds calibrated ages")
     if {squash(h.text) for h in reading.headers} - {""} == _BACON:
         found.append("the columns of Bacon's tables, in which ages without cc are radiocarbon ages")
     return found + _prose(reading) + _siblings(reading.path)

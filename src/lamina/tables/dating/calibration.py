@@ -75,7 +75,7 @@ def _check_time(reading: Reading, age: Header) -> None:
         raise reading.header_problem(found, "give radiocarbon ages and their errors in years", age)
     if reading.scale is None:
         found = f"{age} is to be calibrated, but nothing says whether {t} is BP or CE"
-        raise reading.header_problem(found, f"say {option('scale', 'BP or CE')}")
+        raise reading.header_problem(found, f"say {option('scale', 'BP or CE')}").suggesting(scale="BP")
     if _THOUSANDS_OR_MILLIONS.search(t.unit) or "b2k" in words(t.unit):
         found = f"{age} is calibrated in years BP or CE, but {t} is in {t.unit}"
         raise reading.header_problem(found, "give calendar ages in years BP or CE")

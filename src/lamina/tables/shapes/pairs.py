@@ -28,10 +28,11 @@ def split_pairs(grid: Grid) -> Grid:
 
 def _matches(grid: Grid, header: Header, pattern: re.Pattern[str]) -> list[re.Match[str] | None]:
     """What a pattern finds in each cell of a column; [] if most of them are something else."""
+    first = next((row[header.index] for row in grid.cells if row[header.index].lower() not in _BLANK), "")
+    if not pattern.fullmatch(first):
+        return []
     cells = grid.column(header)
     filled = [cell for cell in cells if cell.lower() not in _BLANK]
-    if not filled or not pattern.fullmatch(filled[0]):
-        return []
     found = [pattern.fullmatch(cell) for cell in cells]
     return found if sum(one is not None for one in found) > _MOST * len(filled) else []
 
