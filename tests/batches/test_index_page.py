@@ -8,6 +8,9 @@ import pytest
 
 from lamina.batches.index_page import HEIGHT, WIDTH, Entry, render
 from lamina.batches.overview import headline, lines, rates
+from lamina.batches.summary import failed_row, row_of
+from lamina.output.batch import write_batch
+from lamina.output.run import OutputRequest
 
 ROW = {"name": "north", "folder": "north", "rows": 3, "state": "converged", "conflicts": 0, "error": ""}
 ROW |= {"warnings": 0, "warning_text": ""}
@@ -77,3 +80,26 @@ def test_the_terminal_shows_them_too():
 def test_a_record_that_failed_has_no_rate():
     nothing = dict.fromkeys(RATE, float("nan"))
     assert rates(ROW | nothing | {"rate_unit": float("nan")}) == []
+
+
+def test_the_summary_holds_conflicts_warnings_and_rates(tmp_path):
+    interval = {"from": 1900.0, "to": 2000.0, "mean": 2.5, "sd": 0.5, "q2.5": 1.5, "q97.5": 3.5}
+    run = {
+        "rows": 3,
+        "state": "converged",
+        "seconds": {"fit": 1.0},
+        "diagnostics": {"conflicts": [0, 2]},
+        "warnings": ["first", "second"],
+        "time_runs": "forwards",
+        "units": {"rate": "mm/year"},
+        "intervals": [interval],
+    }
+    rows = [row_of("a", run) | {"folder": "a"}, failed_row("b", ValueError("no")) | {"folder": "b"}]
+    write_batch(tmp_path, rows, "", OutputRequest(tmp_path), 1.0)
+    found = pd.read_csv(tmp_path / "summary.csv")
+    assert found["conflicts"].tolist() == [2, 0]
+    assert found["warnings"].tolist() == [2, 0]
+    assert found["warning_text"][0] == "first | second"
+    assert found["rate_1900_2000"][0] == 2.5
+    assert found["rate_1900_2000"].isna().tolist() == [False, True]
+    assert "rate_1900_2000_q97.5" in (tmp_path / "columns.txt").read_text()

@@ -108,9 +108,12 @@ def _warn_of_large(reading: Reading, record: Record, found: list[Neighbours], li
         for z, i, j in large[:_NAMED]
     ]
     more = f"; and {len(large) - _NAMED} more" if len(large) > _NAMED else ""
+    # Radiocarbon dates have Student-t errors already.
+    plain = record.dates is None or any(record.dates[row] is None for _, i, j in large for row in (i, j))
+    hint = f" ({option('t_errors', 'student')})" if plain else ""
     reading.warn(
-        f"reversals that the errors do not explain: {'; '.join(named)}{more}. A date may be an outlier "
-        f"({option('t_errors', 'student')}), its error too small, or rows of two cores may be under one name."
+        f"reversals that the errors do not explain: {'; '.join(named)}{more}. A date may be an outlier{hint}, its "
+        "error too small, or rows of two cores may be under one name."
     )
 
 
