@@ -16,6 +16,7 @@ import lamina as library
 from lamina.output import fit as output
 from lamina.output.run import json_text
 from lamina.posterior.intervals import interval_rates
+from lamina.support.checks import digest
 
 WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
            "figure.pdf", "figure.svg", "report.html", "run.json"}  # fmt: skip
@@ -166,6 +167,21 @@ def test_a_damaged_run_cannot_go_on_and_says_so(unfinished, file, content):
     (out / file).write_bytes(before)
     assert done.exit_code == 2, done.output
     assert "is damaged and cannot continue" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("0 order", 10**6), ("0 before", -7), ("1 order", -1)])
+def test_a_checkpoint_that_would_lead_out_of_the_record_is_refused(unfinished, name, value):
+    table, out = unfinished
+    before = (out / "checkpoint.npz").read_bytes()
+    with np.load(out / "checkpoint.npz") as file:
+        arrays = {key: values for key, values in file.items() if key != "sha256"}
+    arrays[name].reshape(-1)[0] = value
+    np.savez(out / "checkpoint.npz", **arrays, sha256=np.array(digest(arrays)))
+    done = lamina("fit", table, "--out", out, "--chains", "2", "--resume")
+    (out / "checkpoint.npz").write_bytes(before)
+    assert done.exit_code == 2, done.output
+    assert "the checkpoint is damaged: " in done.stderr
     assert done.stderr.count("\n") == 1
 
 
