@@ -5,12 +5,14 @@ same priors. If the sampler is right, the rank of the truth among L posterior dr
 quantity; a chi-square test says how far it is from that. The gap prior alone is improper, and so the first and last
 row of the record are exact: given the span, the shares of the gaps in it are Dirichlet(alpha, ..., alpha).
 
-    python benchmarks/calibration.py [--method mcmc] [--repetitions 500] [--seed 0] [--json FILE]
+    python benchmarks/calibration.py [--method mcmc] [--cores 1] [--moves all] [--repetitions 500] [--json FILE]
     python benchmarks/calibration.py --markdown docs/benchmarks.md
 
-``--planted`` shows that the test can fail: it runs on a copy of lamina in which the acceptance ratio is wrong by a
-factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio"). ``--markdown`` runs both samplers and both
-errors and writes the table into the page.
+``--cores 2`` puts the rows into two cores that share the curve. ``--moves`` names the moves of several inputs that are
+made; the others are switched off. ``--planted`` shows that the test can fail: it runs on a copy of lamina with an
+error. The acceptance ratio is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio"), or
+the Jacobian of one move has one factor too many ("tents", "warps"). ``--markdown`` makes all runs and writes the table
+into the page.
 """
 
 from __future__ import annotations
@@ -47,8 +49,23 @@ L, BINS = 63, 8
 THIN = {"mcmc": 64, "nuts": 4}
 WARMUP = {"mcmc": 300, "nuts": 300}
 
-HEALTHY = "return log_ratio >= 0.0 or math.log(uniform(rng)) < log_ratio"
-PLANTED = {"ratio": "log_ratio - math.log(2.0)", "log-ratio": "0.5 * log_ratio"}
+DECISION = "return log_ratio >= 0.0 or math.log(uniform(rng)) < log_ratio"
+#: Errors: the file, what stands there, and what is planted instead.
+PLANTED = {
+    "ratio": ("methods/mcmc/metropolis.py", DECISION, f"log_ratio -= math.log(2.0)\n    {DECISION}"),
+    "log-ratio": ("methods/mcmc/metropolis.py", DECISION, f"log_ratio *= 0.5\n    {DECISION}"),
+    "tents": ("gaps/scaling.py", "return (run.gaps - 1) * log_factor", "return run.gaps * log_factor"),
+    "warps": ("methods/mcmc/warp.py", "return max(top - 1, 0) * math.log(left)", "return top * math.log(left)"),
+}
+#: Moves of several inputs at once.
+NO_MOVES = mcmc.MOVES._replace(spread=0, stretches=0, tents=0, warps=0)
+MOVES = {
+    "all": mcmc.MOVES,
+    "none": NO_MOVES,
+    "tents": NO_MOVES._replace(tents=mcmc.MOVES.tents),
+    "warps": NO_MOVES._replace(warps=mcmc.MOVES.warps),
+    "spread": NO_MOVES._replace(spread=mcmc.MOVES.spread),
+}
 
 
 class Truth(NamedTuple):
@@ -59,25 +76,34 @@ class Truth(NamedTuple):
     curve: np.ndarray  #: (len(AT),)
 
 
-def simulate(rng: np.random.Generator) -> tuple[Truth, Problem]:
+def draw_inputs(rng: np.random.Generator, alpha: float, cores: int) -> np.ndarray:
+    """Inputs (N,) of one core, or of cores of different spans, one after the other."""
+    found = []
+    for k in range(cores):
+        n, begin, span = N // cores, 0.4 * k, SPAN - 0.8 * k
+        share = rng.dirichlet(np.full(n - 1, alpha))
+        found.append(begin + span * np.concatenate([[0.0], np.cumsum(share)]))
+        found[-1][-1] = begin + span
+    return np.concatenate(found)
+
+
+def simulate(rng: np.random.Generator, cores: int) -> tuple[Truth, Problem]:
     """Draw parameters, inputs, curve and measurements, and build the problem of inferring them."""
     lowest = {"length": 0.0, "sd": 0.0, "alpha": 1.0}
     theta = {
         name: lowest[name] + (median - lowest[name]) * factor ** rng.standard_normal()
         for name, (median, factor) in PRIORS.items()
     }
-    share = rng.dirichlet(np.full(N - 1, theta["alpha"]))
-    tau = SPAN * np.concatenate([[0.0], np.cumsum(share)])
-    tau[-1] = SPAN
+    tau = draw_inputs(rng, theta["alpha"], cores)
     kernel = lamina.Matern32(length=theta["length"], sd=theta["sd"])
     time = np.concatenate([tau, AT])
     covariance = kernel.covariance(np.abs(time[:, None] - time)) + LEVEL_SD**2
     curve = rng.multivariate_normal(np.zeros(len(time)), covariance, method="cholesky")
-    t_sd = np.full(N, T_SD)
-    t_sd[[0, -1]] = 0.0
-    record = lamina.Record(
-        t=tau + t_sd * rng.standard_normal(N), t_sd=t_sd, y=curve[:N] + Y_SD * rng.standard_normal(N), y_sd=Y_SD
-    )
+    t_sd, ends = np.full(N, T_SD), np.arange(0, N, N // cores)
+    t_sd[ends] = t_sd[ends - 1] = 0.0
+    sequence = {"sequence": list(np.arange(N) // (N // cores))} if cores > 1 else {}
+    t, y = tau + t_sd * rng.standard_normal(N), curve[:N] + Y_SD * rng.standard_normal(N)
+    record = lamina.Record(t=t, t_sd=t_sd, y=y, y_sd=Y_SD, **sequence)
     problem = build_problem(record, Model(lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), priors=PRIORS))
     # The floor belongs to spans that are not known. Here it would only tilt the prior of alpha.
     return Truth(tau, theta, curve[N:]), replace(problem, floor=0.0)
@@ -95,7 +121,7 @@ def sample(problem: Problem, method: str, seed: int) -> Draws:
 
 def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, np.ndarray]:
     """What is ranked: some inputs, the parameters, the curve (S, len(AT)), and the log-posterior, where all meet."""
-    found = {f"tau {row}": problem.to_user(draws.tau)[:, row] for row in (1, 3, 6)}
+    found = {f"tau {row}": problem.to_user(draws.tau)[:, row] for row in (1, 2, 6)}
     found |= problem.to_theta(draws.phi)
     found |= {f"f({at:g})": curve[:, k] for k, at in enumerate(AT)}
     target, d_tau, d_phi = make_target(problem), np.empty(N), np.empty(draws.phi.shape[1])
@@ -105,10 +131,10 @@ def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, n
     return found
 
 
-def rank(method: str, seed: int) -> dict[str, int]:
+def rank(method: str, cores: int, seed: int) -> dict[str, int]:
     """The ranks of the truth in one repetition."""
     rng = np.random.default_rng(seed)
-    truth, problem = simulate(rng)
+    truth, problem = simulate(rng, cores)
     draws = sample(problem, method, seed)
     mean, var, _, _ = curves(problem, draws, problem.to_internal(AT))
     drawn = quantities(problem, draws, mean + np.sqrt(var) * rng.standard_normal(mean.shape))
@@ -128,29 +154,37 @@ def p_values(ranks: dict[str, np.ndarray]) -> dict[str, float]:
     return found
 
 
-def calibrate(method: str, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
+def calibrate(method: str, cores: int, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
     """Ranks of all quantities over the repetitions."""
-    every = [rank(method, seed + k) for k in range(repetitions)]
+    every = [rank(method, cores, seed + k) for k in range(repetitions)]
     return {name: np.array([one[name] for one in every]) for name in every[0]}
 
 
-def plant(folder: Path, expression: str) -> dict[str, str]:
-    """Copy lamina to a folder with an error in the acceptance ratio; returns the environment in which it runs."""
+def plant(folder: Path, error: str) -> dict[str, str]:
+    """Copy lamina to a folder with an error in it; returns the environment in which it runs."""
     shutil.copytree(Path(lamina.__file__).parent, folder / "lamina", ignore=shutil.ignore_patterns("__pycache__"))
-    decision = folder / "lamina" / "methods" / "mcmc" / "metropolis.py"
-    text = decision.read_text()
-    if text.count(HEALTHY) != 1:
-        raise SystemExit(f"{decision} no longer has the line: {HEALTHY}")
-    decision.write_text(text.replace(HEALTHY, f"log_ratio = {expression}\n    {HEALTHY}"))
+    name, healthy, planted = PLANTED[error]
+    file = folder / "lamina" / name
+    text = file.read_text()
+    if text.count(healthy) != 1:
+        raise SystemExit(f"{file} no longer has the line: {healthy}")
+    file.write_text(text.replace(healthy, planted))
     return os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "compiled")}
 
 
 #: The runs that ``--markdown`` makes.
 RUNS = {
-    "mcmc": ["--method", "mcmc", "--repetitions", "500"],
-    "nuts": ["--method", "nuts", "--repetitions", "150"],
-    "mcmc, half the log-ratio planted": ["--method", "mcmc", "--repetitions", "100", "--planted", "log-ratio"],
-    "mcmc, half the ratio planted": ["--method", "mcmc", "--repetitions", "100", "--planted", "ratio"],
+    "mcmc": "--method mcmc --repetitions 500",
+    "mcmc, two cores": "--method mcmc --repetitions 500 --cores 2",
+    "mcmc, tents alone": "--method mcmc --repetitions 250 --moves tents",
+    "mcmc, two cores, tents alone": "--method mcmc --repetitions 250 --cores 2 --moves tents",
+    "mcmc, two cores, warps alone": "--method mcmc --repetitions 250 --cores 2 --moves warps",
+    "mcmc, spread alone": "--method mcmc --repetitions 250 --moves spread",
+    "nuts": "--method nuts --repetitions 150",
+    "mcmc, half the log-ratio planted": "--method mcmc --repetitions 100 --planted log-ratio",
+    "mcmc, half the ratio planted": "--method mcmc --repetitions 100 --planted ratio",
+    "mcmc, a factor too many in the Jacobian of tents": "--method mcmc --repetitions 100 --planted tents",
+    "mcmc, two cores, the same in that of warps": "--method mcmc --repetitions 100 --cores 2 --planted warps",
 }
 
 
@@ -159,7 +193,8 @@ def fill(page: Path) -> None:
     from report import fill_section
 
     lines = ["| run | repetitions | smallest p, times the number of quantities | least uniform |", "|:--|--:|--:|:--|"]
-    for name, arguments in RUNS.items():
+    for name, text in RUNS.items():
+        arguments = text.split()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "p.json"
             subprocess.run([sys.executable, __file__, *arguments, "--json", str(file)], check=True)
@@ -173,6 +208,8 @@ def fill(page: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--method", choices=tuple(THIN), default="mcmc")
+    parser.add_argument("--cores", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--moves", choices=tuple(MOVES), default="all")
     parser.add_argument("--repetitions", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--planted", choices=tuple(PLANTED))
@@ -184,13 +221,13 @@ def main() -> None:
         return
     if options.planted:
         with tempfile.TemporaryDirectory() as folder:
-            environment = plant(Path(folder), PLANTED[options.planted])
+            environment = plant(Path(folder), options.planted)
             at = sys.argv.index("--planted")
             rest = [*sys.argv[1:at], *sys.argv[at + 2 :]]
             subprocess.run([sys.executable, __file__, *rest], env=environment, check=True)
         return
-    began = time.perf_counter()
-    found = p_values(calibrate(options.method, options.repetitions, options.seed))
+    began, mcmc.MOVES = time.perf_counter(), MOVES[options.moves]
+    found = p_values(calibrate(options.method, options.cores, options.repetitions, options.seed))
     print(f"{options.method}, {options.repetitions} repetitions, {time.perf_counter() - began:.0f} s")
     for name, p in found.items():
         print(f"{name:<14} p = {p:.3g}")

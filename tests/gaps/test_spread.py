@@ -1,12 +1,15 @@
 """Moves of alpha and memory together with the gaps: inverses of each other, with the right Jacobian."""
 
+import math
+
 import numpy as np
 import pytest
 from numba import njit
+from scipy.stats import gamma
 
 from lamina import Matern32, Record
 from lamina.gaps.pace import set_carry
-from lamina.gaps.spread import Spread, spread
+from lamina.gaps.spread import Spread, spread, spread_roots
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 
@@ -25,9 +28,9 @@ FIELDS = {
 }
 
 
-def posed(fields):
+def posed(fields, memory=True):
     return build_problem(
-        Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields)), Model(Matern32(), memory=True)
+        Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields)), Model(Matern32(), memory=memory)
     )
 
 
@@ -49,6 +52,16 @@ def moved(problem, tau, power, memories, run, skip):
     return trial, _spread(rows, tau, Spread(power, old, run, skip), trial)
 
 
+@njit(cache=True)
+def _spread_roots(rows, tau, ratio, run, skip, trial):
+    return spread_roots(rows, tau, ratio, run, skip, trial)
+
+
+def with_other_roots(problem, tau, ratio, run, skip):
+    trial = np.empty(len(tau))
+    return trial, _spread_roots(problem.rows, tau, ratio, run, skip, trial)
+
+
 MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 0.3))]
 
 
@@ -57,17 +70,55 @@ MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 
 @pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
 def test_jacobian_and_inverse(fields, power, memories, run, skip):
     problem = posed(fields)
+
+    def there(tau):
+        return moved(problem, tau, power, memories, run, skip)
+
+    def back(tau):
+        return moved(problem, tau, 1.0 / power, memories[::-1], run, skip)
+
+    check(problem, there, back)
+
+
+@pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+@pytest.mark.parametrize("ratio", [1.3, 0.7])
+@pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
+def test_jacobian_and_inverse_of_roots(fields, ratio, run, skip):
+    problem = posed(fields, memory=False)
+
+    def there(tau):
+        return with_other_roots(problem, tau, ratio, run, skip)
+
+    def back(tau):
+        return with_other_roots(problem, tau, 1.0 / ratio, run, skip)
+
+    check(problem, there, back)
+
+
+def test_roots_turn_gaps_of_one_alpha_into_gaps_of_another(rng):
+    """Of many gamma gaps of shape 3, those of shape 5: mean and quantiles, to the error of the approximation."""
+    n = 20_000
+    tau = np.concatenate([[0.0], np.cumsum(rng.gamma(3.0, 1.0 / 3.0, n))])
+    problem = build_problem(Record(t=tau, t_sd=0.3, y=tau, y_sd=0.1), Model(Matern32()))
+    trial, _ = with_other_roots(problem, problem.rows.t, math.sqrt(3.0 / 5.0), 2**40, 0)
+    share = np.linspace(0.01, 0.99, 25)
+    found, expected = np.quantile(np.diff(trial), share), gamma.ppf(share, 5.0, scale=1.0 / 5.0)
+    np.testing.assert_allclose(found, expected, rtol=0.03, atol=0.01)
+
+
+def check(problem, there, back):
+    """``back`` undoes ``there``, whose Jacobian is the determinant of derivatives; exact rows and the order stay."""
     tau = problem.rows.t.copy()
-    trial, log_jacobian = moved(problem, tau, power, memories, run, skip)
-    back, log_back = moved(problem, trial, 1.0 / power, memories[::-1], run, skip)
-    np.testing.assert_allclose(back, tau, atol=1e-9)
+    trial, log_jacobian = there(tau)
+    again, log_back = back(trial)
+    np.testing.assert_allclose(again, tau, atol=1e-9)
     assert log_back == pytest.approx(-log_jacobian, abs=1e-9)
     step, columns = 1e-6, []
     for i in range(N):
         high, low = tau.copy(), tau.copy()
         high[i] += step
         low[i] -= step
-        ends = [moved(problem, one, power, memories, run, skip)[0] for one in (high, low)]
+        ends = [there(one)[0] for one in (high, low)]
         columns.append((ends[0] - ends[1]) / (2.0 * step))
     assert log_jacobian == pytest.approx(np.linalg.slogdet(np.array(columns))[1], abs=1e-6)
     assert np.count_nonzero(trial != tau) >= 2

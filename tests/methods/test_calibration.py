@@ -40,7 +40,7 @@ def p_values(tmp_path_factory):
 @pytest.mark.parametrize("method", ["mcmc", "nuts"])
 def test_ranks_are_uniform(p_values, method):
     found = p_values[method]
-    assert {"tau 3", "length", "sd", "alpha", "f(2.45)"} < found.keys()
+    assert {"tau 2", "length", "sd", "alpha", "f(2.45)"} < found.keys()
     assert min(found.values()) * len(found) > 0.01, found
 
 

@@ -1,7 +1,8 @@
 """alpha, or memory, moves together with the gaps.
 
-The gaps of one draw leave alpha little room, and memory less. ``spread`` moves both: all gaps between rows that stay
-become as irregular as the new value of the parameter implies.
+The gaps of one draw leave alpha little room, and memory less. Here both move: all gaps between rows that stay become as
+irregular as the new value of the parameter implies. ``spread_roots`` does so without memory: the cube root of a gamma
+variable is nearly normal, and is mapped linearly. ``spread`` does so with memory: innovations are raised to a power.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from numba import njit
 from ..engine.stack import INLINE, LEAN, copy_array
 from .pace import innovation, pace_after
 
+#: Of Newton's method for the time that the gaps of a run fill.
+NEWTON_STEPS = 8
+
 
 class Spread(NamedTuple):
-    """One such move."""
+    """One such move with memory."""
 
     power: float  #: the innovations are raised to this power
     old_carry: np.ndarray  #: (N,) the carry before; ``rows.carry`` is that after the move
@@ -25,9 +29,91 @@ class Spread(NamedTuple):
     skip: int  #: the count begins with this number
 
 
+@njit(**INLINE)
+def _is_end(rows, r, count, run):
+    """Whether a run of gaps ends at row r, which is number ``count``."""
+    return rows.after[r] < 0 or not rows.regular[r] or rows.t_var[r] == 0.0 or count % run == 0
+
+
+@njit(**LEAN)
+def spread_roots(rows, tau, ratio, run, skip, trial):
+    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (49), without memory.
+
+    ``ratio`` is that of the standard deviations of the cube roots, after to before. Rows stay as in ``spread``. Returns
+    -inf where a root would not be positive.
+    """
+    copy_array(tau, trial)
+    log_jacobian = 0.0
+    for first in range(len(tau)):
+        if rows.sequence[first] < 0 or rows.before[first] >= 0:
+            continue
+        start, count = first, skip
+        while rows.after[start] >= 0:
+            if not rows.regular[start]:
+                start = rows.after[start]
+                continue
+            stop, n, mean, offset = _fit_roots(rows, tau, start, count, ratio, run, trial)
+            log_jacobian += _set_roots(rows, tau, (start, n), mean, ratio, offset, trial)
+            if not log_jacobian > -math.inf:
+                return -math.inf
+            start = stop
+            count += n
+    return log_jacobian
+
+
+@njit(**INLINE)
+def _fit_roots(rows, tau, start, count, ratio, run, trial):
+    """Write the cube roots x of the paces of a run, over their mean, into trial, each at the row after its gap.
+
+    Returns the row at which the run stops, its number of gaps, the mean, and the d for which the paces (ratio x + d)³
+    fill the same time: the one real root of a cubic that increases with d, by Newton's method.
+    """
+    stop, n, time, units = start, 0, 0.0, 0.0
+    while n == 0 or not _is_end(rows, stop, count + n, run):
+        time += rows.unit[stop] * pace_after(rows, tau, stop)
+        units += rows.unit[stop]
+        n += 1
+        stop = rows.after[stop]
+    mean, r = time / units, start
+    first, second, third = 0.0, 0.0, 0.0
+    for _ in range(n):
+        x = (pace_after(rows, tau, r) / mean) ** (1.0 / 3.0)
+        share, y = rows.unit[r] / units, ratio * x
+        first += share * y
+        second += share * y * y
+        third += share * y * y * y
+        r = rows.after[r]
+        trial[r] = x
+    offset = 1.0 - first
+    for _ in range(NEWTON_STEPS):
+        value = third + offset * (3.0 * second + offset * (3.0 * first + offset)) - 1.0
+        offset -= value / (3.0 * (second + offset * (2.0 * first + offset)))
+    return stop, n, mean, offset
+
+
+@njit(**INLINE)
+def _set_roots(rows, tau, run, mean, ratio, offset, trial):
+    """From the cube roots in trial to inputs, for a run of gaps (first row, number); returns its log-Jacobian."""
+    (start, n), place, old, new, logs = run, tau[run[0]], 0.0, 0.0, 0.0
+    r = start
+    for k in range(n):
+        after = rows.after[r]
+        x = trial[after]
+        y = ratio * x + offset
+        if not (x > 0.0 and 0.0 < y < math.inf):
+            return -math.inf
+        old += rows.unit[r] * x * x
+        new += rows.unit[r] * y * y
+        logs += math.log(y / x)
+        place += rows.least[r] + rows.unit[r] * mean * y * y * y
+        trial[after] = place if k < n - 1 else tau[after]
+        r = after
+    return (n - 1) * math.log(ratio) + 2.0 * logs + math.log(old / new)
+
+
 @njit(**LEAN)
 def spread(rows, tau, move, trial):
-    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (49).
+    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (64).
 
     Exact rows stay, and so do gaps that are not regular, the ends of sequences and one row in ``move.run``; between
     those, new gaps are scaled to fill the time. Returns -inf where a number overflows.
@@ -77,8 +163,7 @@ def _raise_to_power(rows, tau, move, start, count, trial):
         n += 1
         stop = rows.after[stop]
         trial[stop] = y
-        is_end = rows.after[stop] < 0 or not rows.regular[stop] or rows.t_var[stop] == 0.0
-        if is_end or (count + n) % move.run == 0:
+        if _is_end(rows, stop, count + n, move.run):
             return stop, n, old, new, log_jacobian
 
 

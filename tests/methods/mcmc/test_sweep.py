@@ -282,9 +282,37 @@ def test_draws_follow_the_posterior(name):
 @pytest.mark.parametrize("name", ["gamma, alpha learnt", "memory learnt", "all learnt"])
 def test_gaps_that_move_a_few_at_a_time_follow_the_posterior(name, monkeypatch):
     """As in long records, where some rows stay when alpha or memory moves together with the gaps."""
-    monkeypatch.setattr(mcmc, "WHOLE_ROWS", 1)
-    monkeypatch.setattr(mcmc, "RUN", 2)
+    monkeypatch.setattr(mcmc, "RUNS", (2,))
     test_draws_follow_the_posterior(name)
+
+
+#: Each move of many inputs, switched on alone, and a record on which it moves something.
+ALONE = {
+    "tents": ("gamma, alpha learnt", 1),
+    "ramps at the early end": ("all learnt", 2),
+    "ramps at the late end": ("memory learnt", 4),
+    "slides": ("gamma, alpha learnt", 8),
+    "tents and ramps among other rows": ("exact rows and rows alone, informative y", 7),
+    "slides past another sequence": ("two sequences", 8),
+    "warps": ("two sequences", 1 << 4),
+    "warps at the ends": ("two sequences", 6 << 4),
+    "warps of all rows": ("exact rows and rows alone, informative y", 15 << 4),
+    "warps with a shared alpha": ("two sequences, alpha learnt", 15 << 4),
+    "tents with memory and a hiatus": ("memory over uneven depths, with an exact row, a least gap and a hiatus", 15),
+    "tents with memory and a block": ("memory with rows of unknown order", 15),
+    "warps with memory": ("long memory known, two sequences, decreasing", 15 << 4),
+    "tents under a linear trend": ("memory, linear", 15),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALONE)
+def test_each_move_of_many_inputs_follows_the_posterior(name, monkeypatch):
+    """Beside the moves of single inputs, made three times a window so that errors in it would prevail."""
+    case, kinds = ALONE[name]
+    moves = mcmc.MOVES._replace(spread=0, stretches=0, tents=3, warps=3, kinds=kinds)
+    monkeypatch.setattr(mcmc, "MOVES", moves)
+    test_draws_follow_the_posterior(case)
 
 
 @pytest.fixture(scope="module")
@@ -344,7 +372,8 @@ def test_steps_are_adapted_in_warm_up_only(mixed):
 
     def steps():
         state = chain.state
-        return np.concatenate([state.tuning.move, state.tuning.stretch.ravel(), state.steps, state.root.ravel()])
+        tuning = [values.ravel() for values in state.tuning]
+        return np.concatenate([*tuning, state.steps, state.root.ravel()])
 
     before = steps()
     chain.advance(150, 1, adapt=True)

@@ -26,6 +26,7 @@ from ..chains import DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..mcmc import MarkovChain
 from ..mcmc.chain import Kept, Schedule
+from ..mcmc.metropolis import Moves
 from ..runner import Progress, run_until_converged
 from ..words import Facts, Words, chain_evidence, chain_length
 from . import elliptical
@@ -36,6 +37,8 @@ Array = np.ndarray
 
 #: The limit of each chain after warm-up, unless another is given.
 MAX_SWEEPS = 20_000
+#: Joint moves of theta a round.
+THETA_MOVES = 8
 #: Fewer effective members, if they are also less than half of those given, cannot represent a posterior.
 FEWEST_MEMBERS = 20.0
 #: Rounding: how far a covariance may be from symmetric, and its eigenvalues below zero, relative to its largest entry.
@@ -167,6 +170,10 @@ class _AgesChain(MarkovChain):
         super().__init__(problem, seed, budget, latent)
         #: (32,) identifies the age model
         self.known = np.frombuffer(hashlib.sha256(ages.tobytes()).digest(), dtype=np.uint8).copy()
+
+    @property
+    def moves(self) -> Moves:
+        return super().moves._replace(theta=THETA_MOVES)
 
     def restore(self, arrays: dict[str, Array]) -> None:
         if not np.array_equal(arrays["ages"], self.known):

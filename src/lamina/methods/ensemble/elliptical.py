@@ -106,7 +106,7 @@ def advance(target, state, normal, schedule, rng, kept):
         rate = learning_rate(state, schedule.adapts)
         place(normal, state.tau, state.order)  # anew, because turns add up rounding
         here = collapsed(target, state.tau, state.order, state.phi, state.series)
-        here = move_theta(target, state, here, schedule.theta_moves, rate, rng)
+        here = move_theta(target, state, here, schedule.moves.theta, rate, rng)
         if schedule.adapts:
             learn_covariance(target, state)
         for _ in range(TURNS if len(normal.z) > 0 else 0):

@@ -103,7 +103,7 @@ def advance(target, state, members, schedule, rng, kept):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
         here = collapsed(target, state.tau, state.order, state.phi, state.series)
-        move_theta(target, state, here, schedule.theta_moves, rate, rng)
+        move_theta(target, state, here, schedule.moves.theta, rate, rng)
         if schedule.adapts:
             learn_covariance(target, state)
         choose(target, state, members, rng)

@@ -14,22 +14,23 @@ from .. import Method
 from ..chains import NUMBERS_AT_ONCE, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..runner import Progress, run_until_converged
-from ..target import CHANGING, Target, make_target
+from ..target import CHANGING, Target, make_needs, make_target
 from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
-from .metropolis import FIRST_STEPS
+from .metropolis import FIRST_STEPS, Moves
 from .positions import Tuning, new_work
+from .spreading import RUNS
+from .tent import KINDS
+from .window import count_windows
 
 Array = np.ndarray
 
 #: The fields of a chain's state that a checkpoint keeps, beside those of its rows that change; the others are scratch.
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
-#: Joint moves of theta a round: each costs about a fortieth of the sweep over the inputs.
-THETA_MOVES = 8
-#: In records of more rows than WHOLE_ROWS, one row in RUN stays when alpha moves together with the gaps: a move of all
-#: gaps between the ends of a sequence would never be accepted.
-WHOLE_ROWS, RUN = 1000, 8
+#: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha a little
+#: more. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
+MOVES = Moves(theta=2, spread=2, tents=1, warps=1, kinds=255, growth=2, stretches=1)
 #: The limit of each chain after warm-up, unless another is given.
 MAX_SWEEPS = {"markov": 200_000, "dense": 20_000}
 
@@ -68,6 +69,11 @@ class MarkovChain(Chain):
         self.target = make_target(problem)
         self.state = new_state(problem, self.target, *self.now)
 
+    @property
+    def moves(self) -> Moves:
+        """How often each kind of move is made."""
+        return MOVES
+
     def advance(self, count: int, thin: int, adapt: bool) -> None:
         problem, n = self.problem, len(self.problem.record)
         step = max(NUMBERS_AT_ONCE // n, 1)
@@ -76,7 +82,7 @@ class MarkovChain(Chain):
             beside = np.empty((2, size if problem.has_renewals else 0, n))
             kept = Kept(np.empty((size, n), dtype=self.tau.dtype), np.empty((size, len(problem.start))), *beside)
             stride = some * thin + 1 if adapt else thin
-            self.go(Schedule(some * thin, stride, THETA_MOVES, adapt), kept)
+            self.go(Schedule(some * thin, stride, self.moves, adapt), kept)
             self.add(kept.tau, kept.phi, *(beside if problem.has_renewals else ()))
 
     def go(self, schedule: Schedule, kept: Kept) -> None:
@@ -115,13 +121,13 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
         order=np.argsort(tau, kind="stable"),
         phi=phi,
         beta=np.zeros(columns - 1),
-        tuning=Tuning(0.5 * np.where(problem.record.exact, 1.0, problem.scale), np.full((2, n), 0.5)),
+        tuning=_first_tuning(problem),
         mean=theta,
         covariance=np.eye(len(theta)) * 0.05,
         root=np.eye(len(theta)) * 0.2,
         steps=np.array(FIRST_STEPS),
         rounds=np.zeros(2, dtype=np.int64),
-        run=n if n <= WHOLE_ROWS else RUN,
+        runs=np.array(RUNS),
         moments=np.zeros((3, n)),
         seen=np.zeros(1, dtype=np.int64),
         work=new_work(n, len(problem.dims), sequences),
@@ -131,6 +137,14 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
         sums=np.empty((sequences, 2)),
         carry=np.empty(n),
     )
+
+
+def _first_tuning(problem: Problem) -> Tuning:
+    """Steps before warm-up."""
+    n, scale = len(problem.record), 0.5 * np.where(problem.record.exact, 1.0, problem.scale)
+    kinds = KINDS if make_needs(problem).trades is None else 2 * KINDS
+    windows = np.full((kinds, count_windows(n, MOVES.growth)), np.median(scale))
+    return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3))
 
 
 METHOD = Method(

@@ -2,11 +2,13 @@
 
 A round of the chain makes these moves, each of which leaves the posterior (2) invariant:
 
-    theta      several joint moves of the kernel's parameters and y_scale, trend coefficients integrated out (``theta``)
+    theta      joint moves of the kernel's parameters and y_scale, trend coefficients integrated out (``theta``)
     spread     alpha, and memory, together with the gaps (``spreading``)
     gaps       under a linear trend, gaps are stretched, trend coefficients integrated out (``spreading``)
     beta       the trend coefficients, drawn from their exact conditional
     alone      alpha, memory and t_scale given the inputs (``parameters``)
+    levels     tents, ramps and warps: many inputs at once, at all scales (``levels``)
+    all but the last again: parameters that depend on the inputs follow them more closely
     sweep      one sweep over the inputs, forwards and backwards in time in turn (``sweep``)
 
 Compiled is what the record needs (``target.Needs``). A further move is one function in a file of its own,
@@ -32,19 +34,21 @@ import numpy as np
 from numba import njit
 
 from ...engine.filter import Series
-from ...engine.stack import FAST, INLINE, copy_array, hold
+from ...engine.stack import FAST, INLINE, INNER, copy_array, hold
 from ...model.parameters import ALPHA, MEMORY, T_SCALE
 from ...model.trend import draw
 from ..target import collapsed, set_memory
-from .metropolis import ALPHA_STEP, MEMORY_STEP, SPREAD_ALPHA_STEP, SPREAD_MEMORY_STEP, T_SCALE_STEP
+from .levels import move_levels
+from .metropolis import ALPHA_STEP, MEMORY_STEP, T_SCALE_STEP, Moves
 from .parameters import move_alone
 from .positions import Tuning, Work
 from .spreading import move_gaps, move_spread
 from .sweep import sweep
 from .theta import learn_covariance, learning_rate, move_theta
 
-#: Parameters that move together with the gaps, and those that move alone given the inputs, with their steps.
-WITH_GAPS = ((ALPHA, SPREAD_ALPHA_STEP), (MEMORY, SPREAD_MEMORY_STEP))
+#: Parameters that move together with the gaps, with places in ``Tuning.spread``; and those that move alone given the
+#: inputs, with places in ``State.steps``.
+WITH_GAPS = ((ALPHA, 0), (MEMORY, 1))
 ALONE = ((ALPHA, ALPHA_STEP), (MEMORY, MEMORY_STEP), (T_SCALE, T_SCALE_STEP))
 
 
@@ -59,9 +63,9 @@ class State(NamedTuple):
     mean: np.ndarray  #: (J,) running mean of theta in warm-up
     covariance: np.ndarray  #: (J, J)
     root: np.ndarray  #: (J, J) its Cholesky factor, as proposals use it
-    steps: np.ndarray  #: (6,) of the moves of parameters, see ``metropolis``
+    steps: np.ndarray  #: (4,) of the moves of parameters, see ``metropolis``
     rounds: np.ndarray  #: (2,) in all, and in this part of the warm-up
-    run: int  #: every ``run``-th row stays when alpha or memory moves together with the gaps
+    runs: np.ndarray  #: (K,) when alpha or memory moves together with the gaps, one row in ``runs[k]`` stays
     moments: np.ndarray  #: (3, N) of all sweeps after warm-up: a place near tau, sums of tau less it and of the squares
     seen: np.ndarray  #: (1,) the number of these sweeps
     work: Work
@@ -77,7 +81,7 @@ class Schedule(NamedTuple):
 
     rounds: int
     thin: int  #: every ``thin``-th round is kept
-    theta_moves: int  #: moves of theta a round
+    moves: Moves
     adapts: bool  #: whether this is warm-up
 
 
@@ -112,28 +116,36 @@ def _add_to_moments(state):
         state.moments[2, r] += off * off
 
 
+@njit(**INNER)
+def _move_parameters(target, state, schedule, rate, rng):
+    """Moves of the parameters, some of them together with the inputs."""
+    needs = target.needs
+    here = collapsed(target, state.tau, state.order, state.phi, state.series)
+    here = move_theta(target, state, here, schedule.moves.theta, rate, rng)
+    for i, which in WITH_GAPS:
+        if target.free[i]:
+            here = move_spread(target, state, here, (i, which, schedule.moves.spread), rate, rng)
+    here = move_gaps(needs.tilt, target, state, here, rate, rng)
+    draw(here.root, here.whitened, rng, state.beta)
+    for i, step in ALONE:
+        if target.free[i]:
+            move_alone(needs, target, state, (i, step), rate, rng)
+
+
 @njit(nogil=True, cache=True, **FAST)
 def advance(target, state, schedule, rng, kept):
     """Run a chain for ``schedule.rounds`` rounds."""
     target, state = hold(target), hold(state)
-    needs = target.needs
-    set_memory(needs.memory, target.rows, state.phi)
+    set_memory(target.needs.memory, target.rows, state.phi)
     for k in range(schedule.rounds):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
-        here = collapsed(target, state.tau, state.order, state.phi, state.series)
-        here = move_theta(target, state, here, schedule.theta_moves, rate, rng)
-        for i, step in WITH_GAPS:
-            if target.free[i]:
-                here = move_spread(target, state, here, i, step, rate, rng)
-        here = move_gaps(needs.tilt, target, state, here, rate, rng)
-        draw(here.root, here.whitened, rng, state.beta)
+        _move_parameters(target, state, schedule, rate, rng)
+        move_levels(target, state, schedule.moves, rate, rng)
+        _move_parameters(target, state, schedule, rate, rng)
+        sweep(target, state, schedule.moves, rate, 1 if state.rounds[0] % 2 == 0 else -1, rng)
         if schedule.adapts:
             learn_covariance(target, state)
-        for i, step in ALONE:
-            if target.free[i]:
-                move_alone(needs, target, state, (i, step), rate, rng)
-        sweep(target, state, rate, 1 if state.rounds[0] % 2 == 0 else -1, rng)
         if not schedule.adapts:
             _add_to_moments(state)
         if (k + 1) % schedule.thin == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from numba import njit
 
@@ -12,10 +13,22 @@ from ...engine.stack import INLINE
 #: Acceptance rates aimed at: for the step of a single coordinate, and for joint moves of several parameters.
 TARGET, JOINT_TARGET = 0.44, 0.3
 #: Positions in ``State.steps``: the steps of the moves of parameters.
-THETA_STEP, ALPHA_STEP, T_SCALE_STEP, MEMORY_STEP, SPREAD_ALPHA_STEP, SPREAD_MEMORY_STEP = 0, 1, 2, 3, 4, 5
-FIRST_STEPS = (1.0, 0.5, 0.1, 0.3, 0.3, 0.3)
+THETA_STEP, ALPHA_STEP, T_SCALE_STEP, MEMORY_STEP = 0, 1, 2, 3
+FIRST_STEPS = (1.0, 0.5, 0.1, 0.3)
 #: Limits of the step of a stretch, in log gap.
 LEAST_STRETCH, MOST_STRETCH = 1e-3, 10.0
+
+
+class Moves(NamedTuple):
+    """How often each kind of move is made. 0 switches it off."""
+
+    theta: int  #: joint moves of theta, twice a round
+    spread: int  #: moves of alpha, and of memory, together with the gaps, twice a round
+    tents: int  #: in each window
+    warps: int  #: in each window
+    kinds: int  #: bit k: whether tents, ramps and slides of the kind k are made (``tent``), and warps of the kind k - 4
+    growth: int  #: the windows of each level are so many times as long as those of the level before
+    stretches: int  #: whether gaps are stretched in a sweep
 
 
 @njit(**INLINE)

@@ -6,6 +6,7 @@ are still to be shifted by ``shift``, the sum of all stretches made so far.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,13 @@ from numba import njit
 from ...engine.filter import State
 from ...engine.local import Line, new_line
 from ...engine.stack import INLINE
-from ...engine.statespace import Process
+from ...engine.statespace import Process, blocks_at
 from ...gaps.prior import Exponents
+from ...model.parameters import T_SCALE, Y_SCALE
 from ...model.rows import Rows, data_less_trend, log_date, variance
-from ..target import Needs
+from ..target import Needs, gap_prior_at
+from .metropolis import Moves
+from .window import Proposal, new_proposal
 
 
 class Tuning(NamedTuple):
@@ -25,6 +29,8 @@ class Tuning(NamedTuple):
 
     move: np.ndarray  #: (N,) standard deviation of a move, by row
     stretch: np.ndarray  #: (2, N) standard deviation of a stretch in log gap, by way and row before the gap
+    window: np.ndarray  #: (4 or 8, M) of a move of many rows, by its kind (``tent``, then ``warp``) and window
+    spread: np.ndarray  #: (2, K) of alpha and of memory, when they move together with the gaps
 
 
 class Later(NamedTuple):
@@ -45,10 +51,11 @@ class Work(NamedTuple):
     later: Later
     total: np.ndarray  #: (S,) sum of the innovations of each sequence, see ``gaps.moves``
     passed: np.ndarray  #: (S,) last row of each sequence that was passed, or -1
+    proposal: Proposal
 
 
 class Pass(NamedTuple):
-    """One sweep: everything that its moves read and change."""
+    """One sweep, or one pass over all levels: everything that its moves read and change."""
 
     process: Process
     rows: Rows
@@ -61,11 +68,13 @@ class Pass(NamedTuple):
     later: Later
     total: np.ndarray
     passed: np.ndarray
+    proposal: Proposal
     t_scale: float
     y_scale: float
     way: int  #: +1 or -1
     needs: Needs
     outliers: int
+    moves: Moves
     rate: float  #: of the adaptation of steps, 0 outside warm-up
 
 
@@ -84,7 +93,28 @@ def new_work(N: int, d: int, S: int) -> Work:
     later = Later(
         np.zeros(N + 1), np.zeros(N + 1), np.ones(N + 1, np.bool_), np.full(N + 1, N), np.zeros(N + 1, np.int64)
     )
-    return Work(np.empty(N, np.int64), new_line(N, d), later, np.empty(S), np.empty(S, np.int64))
+    return Work(np.empty(N, np.int64), new_line(N, d), later, np.empty(S), np.empty(S, np.int64), new_proposal(N, S))
+
+
+@njit(**INLINE)
+def make_pass(target, state, moves, rate, way):
+    """A pass over the inputs of a chain in the direction ``way``; ``rate`` > 0 adapts the steps (warm-up only)."""
+    work, phi = state.work, state.phi
+    process = Process(blocks_at(target.process.blocks, target.factors, phi, 0), target.process.dims, (0,))
+    return Pass(
+        process, target.rows, gap_prior_at(target, phi), state.tau, state.beta, state.tuning,
+        work.row, work.line, work.later, work.total, work.passed, work.proposal,
+        math.exp(phi[T_SCALE]), math.exp(phi[Y_SCALE]), way, target.needs, target.outliers, moves, rate,
+    )  # fmt: skip
+
+
+@njit(**INLINE)
+def place_all(now, order):
+    """Put the rows at their positions."""
+    N = len(order)
+    for p in range(N):
+        r = order[p] if now.way > 0 else order[N - 1 - p]
+        place(now, p, r, now.way * now.tau[r])
 
 
 @njit(**INLINE)

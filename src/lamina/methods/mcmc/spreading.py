@@ -14,16 +14,17 @@ from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE, INLINE_MAKING_ARRAYS, INNER, copy_array
 from ...gaps.pace import log_share, set_carry
 from ...gaps.prior import log_gaps, sum_gaps
-from ...gaps.spread import Spread, spread
+from ...gaps.spread import Spread, spread, spread_roots
 from ...model.parameters import ALPHA, MEMORY, T_SCALE
 from ...model.rows import log_dates
 from ..target import collapsed, gap_prior_at, log_parameter_prior
 from .metropolis import TARGET, accept, adapt, adapt_stretch
 
-#: Moves of ``move_spread`` a round.
-SPREAD_MOVES = 2
-#: Gaps that are stretched a round under a linear trend.
-GAP_MOVES = 30
+#: When alpha moves together with the gaps, one row in so many stays, or only the ends of each sequence. The data hold
+#: what is further apart. Ways that suit a record have long steps, and are then made most often.
+RUNS = (4, 16, 64, 2**40)
+#: Gaps that are stretched at a time under a linear trend.
+GAP_MOVES = 15
 
 
 @njit(**INLINE)
@@ -64,23 +65,51 @@ def _sort_again(order, time):
         order[q] = r
 
 
-@njit(**INNER)
-def move_spread(target, state, here, i, step, rate, rng):
-    """Moves of phi[i], alpha or memory, together with the gaps, Eq. (49).
+@njit(**INLINE)
+def _choose_run(steps, rate, rng):
+    """Choose one of ``RUNS``: in warm-up any, later those whose steps are long more often."""
+    total = 0.0
+    for k in range(len(steps)):
+        total += 1.0 if rate > 0.0 else steps[k] * steps[k]
+    left = total * uniform(rng)
+    for k in range(len(steps)):
+        left -= 1.0 if rate > 0.0 else steps[k] * steps[k]
+        if left < 0.0:
+            return k
+    return len(steps) - 1
 
-    ``here`` is ``collapsed`` at the state; ``step`` is the position of the parameter's step in ``state.steps``.
+
+@njit(**INLINE)
+def _spread(wanted, target, state, proposal, run, skip):
+    """Write the gaps that suit the proposed parameters into ``state.trial``; returns the log-Jacobian.
+
+    With memory ``rows.carry`` is that of the proposal, and ``state.carry`` that of the state.
     """
-    rows, N, proposal = target.rows, len(state.tau), state.phi.copy()
-    run = min(state.run, N)
+    rows = target.rows
+    ratio = math.sqrt((1.0 + math.exp(state.phi[ALPHA])) / (1.0 + math.exp(proposal[ALPHA])))
+    if wanted is None:
+        return spread_roots(rows, state.tau, ratio, run, skip, state.trial)
+    return spread(rows, state.tau, Spread(ratio, state.carry, run, skip), state.trial)
+
+
+@njit(**INNER)
+def move_spread(target, state, here, what, rate, rng):
+    """Moves of alpha or memory together with the gaps, Eqs. (49) and (64).
+
+    ``here`` is ``collapsed`` at the state; ``what`` is the parameter's position in phi, the place of its steps in
+    ``Tuning.spread``, and the number of moves.
+    """
+    i, which, moves = what
+    rows, proposal, steps = target.rows, state.phi.copy(), state.tuning.spread[which]
     value = _log_inputs(target, state.tau, state.phi, state.sums)
-    for _ in range(SPREAD_MOVES):
-        proposal[i] = state.phi[i] + state.steps[step] * standard_normal(rng)
+    for _ in range(moves):
+        k = _choose_run(steps, rate, rng)
+        proposal[i] = state.phi[i] + steps[k] * standard_normal(rng)
         copy_array(rows.carry, state.carry)
         if i == MEMORY:
             set_carry(rows, math.exp(proposal[i]))
-        power = math.sqrt((1.0 + math.exp(state.phi[ALPHA])) / (1.0 + math.exp(proposal[ALPHA])))
-        skip = 0 if run == N else int(run * uniform(rng))
-        ratio, new_value = spread(rows, state.tau, Spread(power, state.carry, run, skip), state.trial), 0.0
+        skip = int(state.runs[k] * uniform(rng))
+        ratio, new_value = _spread(target.needs.memory, target, state, proposal, state.runs[k], skip), 0.0
         if ratio > -math.inf:
             new_value = _log_inputs(target, state.trial, proposal, state.sums)
             ratio += new_value - value
@@ -92,7 +121,7 @@ def move_spread(target, state, here, i, step, rate, rng):
             value = new_value
         else:
             copy_array(state.carry, rows.carry)
-        adapt(state.steps, step, rate, 1.0 if accepted else 0.0, TARGET)
+        adapt(steps, k, rate, 1.0 if accepted else 0.0, TARGET)
     return here
 
 

@@ -27,7 +27,7 @@ MOST_TABLES = 100
 @njit(**INLINE)
 def can_stretch(now, p, rng):
     """Whether to try the gap after position p."""
-    if p == len(now.row) - 1 or not now.later.open[p + 1] or now.needs.tilt is not None:
+    if now.moves.stretches == 0 or p == len(now.row) - 1 or not now.later.open[p + 1] or now.needs.tilt is not None:
         return False
     tables = now.later.tables[p + 1]
     return tables <= MOST_TABLES or uniform(rng) * tables < MOST_TABLES

@@ -16,20 +16,15 @@ a gap that cannot be stretched one way because exact rows lie ahead can be stret
 
 from __future__ import annotations
 
-import math
-
 from numba import njit
 
 from ...engine.backward import Information
 from ...engine.filter import State, begin, copy_state
 from ...engine.local import backward_step, condition_on, log_future, predict_to
 from ...engine.stack import INLINE, LEAN, hold, zeros
-from ...engine.statespace import Process, blocks_at
 from ...gaps.moves import sum_innovations
-from ...model.parameters import T_SCALE, Y_SCALE
-from ..target import gap_prior_at
 from .exchange import exchange
-from .positions import Pass, States, place, sum_later
+from .positions import States, make_pass, place_all, sum_later
 from .renewal import renew
 from .single import move_input
 from .stretch import can_stretch, stretch
@@ -39,9 +34,7 @@ from .stretch import can_stretch, stretch
 def _prepare(now, order):
     """Put the rows at their positions, and compute b and all sums."""
     N, dims = len(order), now.process.dims
-    for p in range(N):
-        r = order[p] if now.way > 0 else order[N - 1 - p]
-        place(now, p, r, now.way * now.tau[r])
+    place_all(now, order)
     sum_innovations(now.rows, now.tau, now.total)
     for s in range(len(now.passed)):
         now.passed[s] = -1
@@ -81,18 +74,12 @@ def _visit(now, states, p, shift, rng):
 
 
 @njit(**LEAN)
-def sweep(target, state, rate, way, rng):
+def sweep(target, state, moves, rate, way, rng):
     """One sweep over all positions. ``state.tau``, its order, and what changes in ``target.rows`` are updated in place.
 
     ``rate`` > 0 adapts the steps (warm-up only).
     """
-    work, phi, dims = state.work, state.phi, target.process.dims
-    now = hold(Pass(
-        Process(blocks_at(target.process.blocks, target.factors, phi, 0), dims, (0,)),
-        target.rows, gap_prior_at(target, phi), state.tau, state.beta, state.tuning,
-        work.row, work.line, work.later, work.total, work.passed,
-        math.exp(phi[T_SCALE]), math.exp(phi[Y_SCALE]), way, target.needs, target.outliers, rate,
-    ))  # fmt: skip
+    dims, now = target.process.dims, hold(make_pass(target, state, moves, rate, way))
     _prepare(now, state.order)
     states = States(
         State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims)),
@@ -105,4 +92,4 @@ def sweep(target, state, rate, way, rng):
     for p in range(N):
         shift = _visit(now, states, p, shift, rng)
     for p in range(N):
-        state.order[p if way > 0 else N - 1 - p] = work.row[p]
+        state.order[p if way > 0 else N - 1 - p] = now.row[p]

@@ -1,0 +1,192 @@
+"""How well mcmc mixes: effective draws a CPU second, over all inputs and parameters, and sweeps to convergence.
+
+Records are simulated: gaps of mean 1 from a gamma distribution of shape 2, a Matérn-3/2 curve of length 10, dates with
+a standard deviation t_sd and values with y_sd. The chains run one after the other on one CPU. The CPU time after
+warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effective draws, or up to a limit.
+
+    python benchmarks/mixing.py [--records "25 rows" ...] [--against PATH]
+    python benchmarks/mixing.py --growth [--records "100 rows" ...]
+    python benchmarks/mixing.py --against PATH --markdown docs/benchmarks.md
+
+``--against`` runs the same records with another checkout of lamina, each in a process of its own, in turn.
+``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from report import fill_section, machine, peak_memory
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+class Setting(NamedTuple):
+    """A simulated record."""
+
+    rows: int  #: of each core
+    t_sd: float
+    y_sd: float
+    cores: int = 1
+    sweeps: int = 20_000  #: the most after warm-up
+
+
+RECORDS = {
+    "25 rows": Setting(25, 1.0, 0.05),
+    "77 rows": Setting(77, 3.0, 0.1),
+    "200 rows": Setting(200, 10.0, 0.1),
+    "1,000 rows": Setting(1000, 10.0, 0.1, sweeps=8_000),
+    "10,000 rows": Setting(10_000, 10.0, 0.1, sweeps=2_000),
+    "three cores of 100 rows": Setting(100, 10.0, 0.1, cores=3),
+}
+GROWTH = {f"{rows:,} rows": Setting(rows, 10.0, 0.1) for rows in (100, 1000, 10_000, 100_000)}
+LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
+
+
+def simulate(setting: Setting, seed: int = 1) -> Any:
+    """A record, and its curve drawn by the state-space form of the kernel."""
+    import lamina
+
+    rng = np.random.default_rng(seed)
+    tau = [np.cumsum(rng.gamma(SHAPE, 1.0 / SHAPE, setting.rows)) for _ in range(setting.cores)]
+    every = np.concatenate(tau)
+    order = np.argsort(every)
+    y, rate = np.empty(len(every)), np.sqrt(3.0) / LENGTH
+    state = rng.standard_normal(2)
+    for k, i in enumerate(order):
+        if k > 0:
+            z = rate * (every[i] - every[order[k - 1]])
+            A = np.exp(-z) * np.array([[1.0 + z, z], [-z, 1.0 - z]])
+            state = A @ state + np.linalg.cholesky(np.eye(2) - A @ A.T + 1e-12 * np.eye(2)) @ rng.standard_normal(2)
+        y[i] = state[0]
+    t = every + setting.t_sd * rng.standard_normal(len(every))
+    y += setting.y_sd * rng.standard_normal(len(every))
+    names = np.repeat([f"core {k}" for k in range(setting.cores)], setting.rows)
+    sequence = {"sequence": list(names)} if setting.cores > 1 else {}
+    return lamina.Record(t=t, t_sd=setting.t_sd, y=y, y_sd=setting.y_sd, **sequence)
+
+
+def measure(setting: Setting, seed: int = 0) -> dict[str, Any]:
+    """One fit: effective draws a CPU second after warm-up, of the slowest input and of each parameter."""
+    import lamina
+
+    record, began = simulate(setting), []
+
+    def watch(report: dict[str, Any]) -> None:
+        if report["stage"] == "sampling" and not began:
+            began.append(time.process_time())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that chains have not converged is part of the result
+        lamina.fit(record, chains=1, draws=20, cores=1, warmup=10, max_sweeps=20)  # compiles
+        start = time.process_time()
+        options = {"chains": CHAINS, "draws": 2000, "cores": 1, "progress": watch}
+        found = lamina.fit(record, seed=seed, max_sweeps=setting.sweeps, **options).diagnostics
+    seconds, sweeps = time.process_time() - began[0], found["sweeps"] - found["warmup"]
+    ess = {"inputs": float(np.min(found["ess_inputs"])), **found["ess_theta"]}
+    return {
+        "a second": {name: value / seconds for name, value in ess.items()},
+        "least": min(ess.values()),
+        "sweeps": sweeps,
+        "microseconds": 1e6 * seconds / (CHAINS * sweeps * setting.rows * setting.cores),
+        "CPU seconds": time.process_time() - start,
+        "converged": bool(found["converged"]),
+        "r_hat": found["r_hat"],
+        "megabytes": peak_memory(),
+    }
+
+
+def run_in(checkout: Path, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """``measure`` in a process of its own, with the lamina of a checkout."""
+    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+    command = [sys.executable, __file__, "--one", name, "--seed", str(options.seed)]
+    command += ["--growth"] if options.growth else []
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def slowest(found: dict[str, Any]) -> tuple[str, float]:
+    """The quantity with the fewest effective draws a second, and how many."""
+    return min(found["a second"].items(), key=lambda item: item[1])
+
+
+def compare(names: list[str], options: argparse.Namespace) -> str:
+    """A table of effective draws, here and in the other checkout."""
+    lines = [
+        "| record | before | now | ratio | slowest before, now | draws a sweep, before and now | µs a row and sweep |",
+        "|:--|--:|--:|--:|:--|:--|:--|",
+    ]
+    for name in names:
+        now, before = run_in(HERE, name, options), run_in(options.against, name, options)
+        (slow, new), (slow_before, old) = slowest(now), slowest(before)
+        a_sweep = [f"{one['least'] / (CHAINS * one['sweeps']):.2g}" for one in (before, now)]
+        cost = f"{before['microseconds']:.2g}, {now['microseconds']:.2g}"
+        row = [
+            name,
+            f"{old:,.3g}",
+            f"{new:,.3g}",
+            f"{new / old:.1f}",
+            f"{slow_before}, {slow}",
+            ", ".join(a_sweep),
+            cost,
+        ]
+        lines.append(f"| {' | '.join(row)} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def grow(names: list[str], options: argparse.Namespace) -> str:
+    """A table of sweeps to convergence, and how they grow with the number of rows."""
+    lines = ["| record | sweeps of each chain | CPU s | converged | R-hat | fewest effective draws | MB |"]
+    lines += ["|:--|--:|--:|:--|--:|--:|--:|"]
+    sizes = []
+    for name in names:
+        one = run_in(HERE, name, options)
+        sizes.append((GROWTH[name].rows, one["sweeps"]))
+        row = [name, f"{one['sweeps']:,}", f"{one['CPU seconds']:,.0f}", "yes" if one["converged"] else "no"]
+        row += [f"{one['r_hat']:.3f}", f"{one['least']:.0f}", f"{one['megabytes']:.0f}"]
+        lines.append(f"| {' | '.join(row)} |")
+        print(lines[-1], flush=True)
+    if len(sizes) < 2:
+        return "\n".join(lines)
+    exponent = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
+    return "\n".join(lines) + f"\n\nThe number of sweeps grows as N to the power {exponent:.2f}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--records", nargs="*")
+    parser.add_argument("--against", type=Path, help="another checkout of lamina")
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--one", help="measure this record here, and print what was found as JSON")
+    parser.add_argument("--markdown", type=Path, help="write the table into this page")
+    options = parser.parse_args()
+    every = GROWTH if options.growth else RECORDS
+    if options.one:
+        print(json.dumps(measure(every[options.one], options.seed)))
+        return
+    if options.against is None and not options.growth:
+        for name in options.records or every:
+            print(name, run_in(HERE, name, options), flush=True)
+        return
+    table = (grow if options.growth else compare)(options.records or list(every), options)
+    if options.markdown:
+        command = (
+            f"python benchmarks/mixing.py {'--growth' if options.growth else '--against PATH'} --markdown {{page}}"
+        )
+        text = f"Command: `{command.format(page=options.markdown)}`\n\n{machine()}\n\n{table}"
+        fill_section(options.markdown, "mixing-growth" if options.growth else "mixing", text)
+
+
+if __name__ == "__main__":
+    main()

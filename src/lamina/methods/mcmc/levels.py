@@ -1,0 +1,173 @@
+"""Moves at all scales: windows of 4, 8, 16, ... positions, up to the whole record, one proposal in each.
+
+A level of windows costs O(N), and all levels O(N log N). With them, effective draws a sweep do not fall with N.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from numba import njit
+
+from ...engine.filter import State, begin, copy_state
+from ...engine.noise import uniform
+from ...engine.stack import INLINE, LEAN, hold, zeros
+from ...gaps.moves import sum_innovations
+from ...model.rows import data_less_trend
+from .metropolis import TARGET, accept, adapt
+from .positions import add_to_total, make_pass, place_all
+from .tent import KINDS, choose_members, propose_members
+from .warp import choose_positions, propose_warp, settle
+from .window import SHORTEST, Window, last_end, log_window, look_back
+
+
+class Filtered(NamedTuple):
+    """The filter around a window."""
+
+    past: State  #: before it
+    here: State  #: after it
+    trial: State  #: after it, for a proposal
+
+
+@njit(**INLINE)
+def _put(now, q, p, time):
+    """In the proposal, the row at position p comes to position q, at this time."""
+    there = now.proposal.line
+    now.proposal.row[q], there.time[q], there.y_var[q] = now.row[p], time, now.line.y_var[p]
+    there.z[q, 0] = now.line.z[p, 0]
+    if now.needs.tilt is not None:
+        there.z[q, 0] = data_less_trend(now.rows, now.row[p], now.beta, time)
+
+
+@njit(**INLINE)
+def _put_in_place(now, window, low, high):
+    """Write the proposal of a window in which no row passes another."""
+    for p in range(window.start, window.stop):
+        _put(now, p, p, now.line.time[p])
+    for k in range(low, high + 1):
+        p = now.proposal.at[k]
+        if p < window.stop:
+            _put(now, p, p, now.proposal.time[k])
+
+
+@njit(**INLINE)
+def _merge(wanted, now, window, low, high):
+    """Write the proposal of a window: the members with their new times, merged with the rows that stay."""
+    if wanted is None:
+        _put_in_place(now, window, low, high)
+        return
+    at, new, old = now.proposal.at, now.proposal.time, now.line.time
+    k = skipped = low
+    p = window.start
+    for q in range(window.start, window.stop):
+        while skipped <= high and p == at[skipped]:
+            p += 1
+            skipped += 1
+        if k <= high and at[k] < window.stop and (p >= window.stop or new[k] < old[p]):
+            _put(now, q, at[k], new[k])
+            k += 1
+        else:
+            _put(now, q, p, old[p])
+            p += 1
+
+
+@njit(**INLINE)
+def _take(now, window):
+    """Make the proposal of a window the state."""
+    line, there = now.line, now.proposal.line
+    for p in range(window.start, window.stop):
+        r = now.proposal.row[p]
+        now.row[p], now.tau[r] = r, there.time[p]
+        line.time[p], line.z[p, 0], line.y_var[p] = there.time[p], there.z[p, 0], there.y_var[p]
+
+
+@njit(**INLINE)
+def _decide(now, window, states, value, ratio, rng):
+    """Metropolis's decision on the proposal of a window; ``ratio`` is that of all but the likelihood.
+
+    Returns the log-density of the window, and 1.0 if the proposal was accepted.
+    """
+    copy_state(now.process, states.past, states.trial)
+    new_value = log_window(now.process, now.line, now.proposal.line, window.start, window.stop, states.trial)
+    if not accept(rng, ratio + new_value - value):
+        return value, 0.0
+    _take(now, window)
+    copy_state(now.process, states.trial, states.here)
+    return new_value, 1.0
+
+
+@njit(**LEAN)
+def _move_members(now, window, states, value, rng):
+    """Propose a tent, a ramp or a slide of one sequence. ``value`` is the log-density of the window; returns it."""
+    chosen = choose_members(now, window, rng)
+    if not chosen.possible or (now.moves.kinds >> chosen.kind) & 1 == 0:
+        return value
+    steps, accepted = now.tuning.window[chosen.kind], 0.0
+    ratio, change = propose_members(now, window, chosen, steps[window.step], rng)
+    if ratio > -math.inf:
+        first = now.row[now.proposal.at[chosen.low]]
+        _merge(now.needs.trades, now, window, chosen.low, chosen.high)
+        value, accepted = _decide(now, window, states, value, ratio, rng)
+        add_to_total(now, first, accepted * change)
+    adapt(steps, window.step, now.rate, accepted, TARGET)
+    return value
+
+
+@njit(**LEAN)
+def _move_positions(wanted, now, window, states, value, rng):
+    """Propose a warp of all rows of the window, where there may be rows of several sequences. As ``_move_members``."""
+    if wanted is None:
+        return value
+    chosen = choose_positions(now, window, rng)
+    if not chosen.possible or (now.moves.kinds >> (KINDS + chosen.kind)) & 1 == 0:
+        return value
+    steps, accepted = now.tuning.window[KINDS + chosen.kind], 0.0
+    ratio = propose_warp(now, chosen, steps[window.step], rng)
+    if ratio > -math.inf:
+        _put_in_place(now, window, chosen.low, chosen.high)
+        value, accepted = _decide(now, window, states, value, ratio, rng)
+    settle(now, chosen, accepted)
+    adapt(steps, window.step, now.rate, accepted, TARGET)
+    return value
+
+
+@njit(**LEAN)
+def _move_level(now, first_step, length, rng):
+    """One proposal in each window of a level; its steps begin at ``first_step``."""
+    process, dims, line, N = now.process, now.process.dims, now.line, len(now.row)
+    offset = (length + 1) // 2 + int(uniform(rng) * length)
+    look_back(process, line, offset, length)
+    last, start, stop, step = last_end(N, offset, length), 0, offset, first_step
+    states = Filtered(
+        State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims)),
+        State(zeros(dims, (0,)), zeros(dims, dims)),
+    )  # fmt: skip
+    begin(process, states.past.P)
+    while start < N:
+        window = Window(start, stop if stop <= last else N, step)
+        copy_state(process, states.past, states.here)
+        value = log_window(process, line, line, window.start, window.stop, states.here)
+        for _ in range(now.moves.tents):
+            value = _move_members(now, window, states, value, rng)
+        for _ in range(now.moves.warps):
+            value = _move_positions(now.needs.trades, now, window, states, value, rng)
+        copy_state(process, states.here, states.past)
+        start, stop, step = window.stop, window.stop + length, step + 1
+
+
+@njit(**LEAN)
+def move_levels(target, state, moves, rate, rng):
+    """Propose moves in each window of each level."""
+    if moves.tents + moves.warps == 0:
+        return
+    now, N = hold(make_pass(target, state, moves, rate, 1)), len(state.tau)
+    place_all(now, state.order)
+    sum_innovations(now.rows, now.tau, now.total)
+    first_step, length = 0, SHORTEST
+    while length < moves.growth * N:
+        _move_level(now, first_step, length, rng)
+        first_step += N // length + 2
+        length *= moves.growth
+    for p in range(N):
+        state.order[p] = now.row[p]

@@ -1,0 +1,114 @@
+"""Windows: the likelihood of a run of positions of the merged order, when many of its rows move at once.
+
+The positions are divided into windows of about one length, from a random offset. The filter runs through a window
+twice, with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (62). A
+pass over all windows costs O(N), whatever their length.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ...engine.backward import Backstep, Information, factorise, join, observe, step_back
+from ...engine.filter import State, copy_state, predict, update
+from ...engine.local import Line, new_line
+from ...engine.stack import INLINE, LEAN, zeros
+from ...engine.statespace import Transition
+
+#: The shortest windows have about this many rows; those of each further level are twice as long.
+SHORTEST = 4
+
+
+class Proposal(NamedTuple):
+    """Inputs that are proposed in one window; arrays for all positions."""
+
+    row: np.ndarray  #: (N,) the row at each position
+    line: Line  #: its time and data; G and h are not used
+    at: np.ndarray  #: (N,) positions of the rows that may move, in the order of time
+    time: np.ndarray  #: (N,) the new times of those
+    change: np.ndarray  #: (2, S) of the sum of the innovations of each sequence
+
+
+class Window(NamedTuple):
+    """Positions start ... stop - 1. Nothing beyond moves."""
+
+    start: int
+    stop: int
+    step: int  #: the place of its steps in ``Tuning``
+
+
+def new_proposal(N: int, S: int) -> Proposal:
+    """For N rows and S sequences."""
+    line = new_line(N, 1)._replace(G=np.empty((0, 1, 1)), h=np.empty((0, 1, 1)))
+    return Proposal(np.empty(N, np.int64), line, np.empty(N, np.int64), np.empty(N), np.zeros((2, S)))
+
+
+def count_windows(N: int, growth: int) -> int:
+    """The windows of all levels, each with windows ``growth`` times as long as the one before."""
+    count, length = 0, SHORTEST
+    while length < growth * N:
+        count += N // length + 2
+        length *= growth
+    return count
+
+
+@njit(**INLINE)
+def last_end(N, offset, length):
+    """The last position at which a window ends and another begins; 0 if there is one window only.
+
+    The windows end at offset, offset + length, ...; a rest of less than half a length belongs to the last window.
+    """
+    most = N - (length + 1) // 2
+    return offset + (most - offset) // length * length if most >= offset else 0
+
+
+@njit(**LEAN)
+def look_back(process, line, offset, length):
+    """Write b at the positions where windows end."""
+    N, dims = len(line.time), process.dims
+    later = Information(zeros(dims, dims), zeros(dims, (0,)))
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    scratch = Backstep(step, zeros(dims, dims), zeros(dims, dims + process.columns))
+    end = last_end(N, offset, length)
+    p = N - 1
+    while end > 0 and p >= offset:
+        if p < N - 1:
+            step_back(process, line.time[p + 1] - line.time[p], later, scratch)
+        observe(process, line.z[p], line.y_var[p], later)
+        if p == end:
+            factorise(process, later, line.G[p], line.h[p])
+            end -= length
+        p -= 1
+
+
+@njit(**LEAN)
+def log_window(process, line, data, start, stop, state):
+    """log-density of positions start ... stop - 1 with ``data``, and of everything later, Eq. (62), up to a constant.
+
+    ``state`` is that after position start - 1, and is left after position stop - 1. ``line`` has b at ``stop``.
+    """
+    dims, N = process.dims, len(line.time)
+    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
+    e, value, product = zeros((0,), (0,)), 0.0, 1.0
+    before = line.time[start - 1] if start > 0 else 0.0
+    for p in range(start, stop):
+        if p > 0:
+            predict(process, data.time[p] - before, state, step)
+        before = data.time[p]
+        S = update(process, data.z[p], data.y_var[p], state, e)
+        value -= 0.5 * e[0, 0] * e[0, 0] / S
+        product *= S
+        if not 1e-50 < product < 1e50:  # one logarithm for many rows
+            value -= 0.5 * math.log(product)
+            product = 1.0
+    value -= 0.5 * math.log(product)
+    if stop < N:
+        ahead = State(zeros(dims, (0,)), zeros(dims, dims))
+        copy_state(process, state, ahead)
+        predict(process, line.time[stop] - before, ahead, step)
+        value += join(process, ahead, line.G[stop], line.h[stop])
+    return value

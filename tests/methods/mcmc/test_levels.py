@@ -1,0 +1,153 @@
+"""Tents, ramps, slides and warps: what they propose, and their acceptance ratio without the likelihood.
+
+The ratio must be that of the density of dates and gaps, from first principles, times the determinant of the map of the
+inputs, by finite differences. Whether whole chains follow the posterior is tested in ``test_sweep``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+
+from lamina import Matern32, Record
+from lamina.engine.stack import hold
+from lamina.gaps.moves import sum_innovations
+from lamina.methods import mcmc
+from lamina.methods.mcmc import new_state
+from lamina.methods.mcmc.positions import make_pass, place_all
+from lamina.methods.mcmc.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
+from lamina.methods.mcmc.warp import choose_positions, propose_warp
+from lamina.methods.mcmc.window import Window, last_end
+from lamina.methods.target import log_prior, make_target, set_memory
+from lamina.model.model import Model
+from lamina.model.problem import build_problem
+
+N = 12
+T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
+FIELDS = {
+    "plain": {},
+    "exact row": {"t_sd": np.where(np.arange(N) == 5, 0.0, 0.3)},
+    "depths, hiatus and least gap": {
+        "depth": T + np.random.default_rng(1).uniform(0.0, 0.2, N),
+        "hiatus": np.arange(N) == 3,
+        "least_gap": np.full(N, 0.01),
+    },
+    "decreasing": {"t": -T, "order": "decreasing"},
+}
+SEVERAL = {
+    "two sequences": {"sequence": ["a", "b", "b"] * 4},
+    "sequences, rows alone and exact ones": {
+        "sequence": ["a", "b", None] * 4,
+        "t_sd": np.where(np.isin(np.arange(N), [3, 8]), 0.0, 0.3),
+    },
+}
+WINDOWS = [Window(0, N, 0), Window(0, 7, 0), Window(2, 9, 0), Window(5, N, 0)]
+
+
+def build(fields, memory):
+    record = Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields))
+    problem = build_problem(record, Model(Matern32(), memory=memory, fixed={"memory": 0.5} if memory else None))
+    target = make_target(problem)
+    return problem, target, new_state(problem, target, problem.rows.t.copy(), problem.start.copy())
+
+
+@njit(cache=True)
+def _propose_tent(target, state, moves, window, scale, rng, out):
+    """Kind, log-ratio and change of the total of a proposal; the new inputs go to out (N,)."""
+    target, state = hold(target), hold(state)
+    set_memory(target.needs.memory, target.rows, state.phi)
+    now = hold(make_pass(target, state, moves, 0.0, 1))
+    place_all(now, state.order)
+    sum_innovations(now.rows, now.tau, now.total)
+    chosen = choose_members(now, window, rng)
+    if not chosen.possible:
+        return -1, 0.0
+    ratio, _ = propose_members(now, window, chosen, scale, rng)
+    for k in range(chosen.low, chosen.high + 1):
+        out[now.row[now.proposal.at[k]]] = now.proposal.time[k]
+    return chosen.kind, ratio
+
+
+@njit(cache=True)
+def _propose_warp(target, state, moves, window, scale, rng, out):
+    """The same for a warp."""
+    target, state = hold(target), hold(state)
+    set_memory(target.needs.memory, target.rows, state.phi)
+    now = hold(make_pass(target, state, moves, 0.0, 1))
+    place_all(now, state.order)
+    sum_innovations(now.rows, now.tau, now.total)
+    chosen = choose_positions(now, window, rng)
+    if not chosen.possible:
+        return -1, 0.0
+    ratio = propose_warp(now, chosen, scale, rng)
+    for k in range(chosen.low, chosen.high + 1):
+        out[now.row[now.proposal.at[k]]] = now.proposal.time[k]
+    return chosen.kind, ratio
+
+
+def propose(function, problem, target, tau, window, seed):
+    """One proposal from inputs tau; the same seed makes the same step from anywhere."""
+    state = new_state(problem, target, tau.copy(), problem.start.copy())
+    out = tau.copy()
+    kind, ratio = function(target, state, mcmc.MOVES, window, 0.05, np.random.default_rng(seed), out)
+    np.testing.assert_array_equal(state.tau, tau)
+    return kind, ratio, out
+
+
+def check(function, problem, target, window, seed):
+    """Returns the kind of the proposal, or -1 if it is impossible."""
+    tau = problem.rows.t.copy()
+    kind, ratio, new = propose(function, problem, target, tau, window, seed)
+    if kind < 0 or ratio == -math.inf:
+        return -1
+    step, columns = 1e-6, []
+    for i in range(N):
+        high, low = tau.copy(), tau.copy()
+        high[i] += step
+        low[i] -= step
+        ends = [propose(function, problem, target, one, window, seed)[2] for one in (high, low)]
+        columns.append((ends[0] - ends[1]) / (2.0 * step))
+    scratch = np.zeros(N), np.zeros(len(problem.start))
+    old_value, new_value = (log_prior(target, one, problem.start, *scratch) for one in (tau, new))
+    assert ratio == pytest.approx(new_value - old_value + np.linalg.slogdet(np.array(columns))[1], abs=1e-6)
+    assert (new != tau).any()
+    np.testing.assert_array_equal(new[problem.record.exact], tau[problem.record.exact])
+    for _, rows in problem.record.sequences:
+        assert (np.diff(new[rows]) > 0.0).all()
+    return kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+def test_ratio_of_tents(fields, memory):
+    problem, target, _ = build(fields, memory)
+    kinds = {check(_propose_tent, problem, target, window, seed) for window in WINDOWS for seed in range(12)}
+    assert kinds >= ({TENT, EARLY_RAMP, LATE_RAMP} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP, SLIDE})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [_propose_tent, _propose_warp])
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("fields", SEVERAL.values(), ids=SEVERAL)
+def test_ratio_of_tents_and_warps_with_several_sequences(function, fields, memory):
+    problem, target, _ = build(fields, memory)
+    kinds = {check(function, problem, target, window, seed) for window in WINDOWS for seed in range(24)}
+    assert kinds >= ({TENT} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP})
+
+
+@pytest.mark.parametrize("N", [1, 2, 3, 5, 8, 21, 64, 100])
+@pytest.mark.parametrize("length", [4, 8, 64])
+def test_windows_divide_the_positions_into_parts_of_about_one_length(N, length):
+    for offset in range(length // 2, length // 2 + length):
+        last = last_end.py_func(N, offset, length)
+        ends = list(range(offset, last + 1, length)) if last else []
+        sizes = np.diff([0, *ends, N])
+        assert sizes.sum() == N
+        assert (sizes > 0).all()
+        if ends:
+            assert (sizes >= length // 2).all()
+            assert (sizes <= length + length // 2).all()
