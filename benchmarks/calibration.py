@@ -55,7 +55,7 @@ PLANTED = {
     "ratio": ("methods/mcmc/metropolis.py", DECISION, f"log_ratio -= math.log(2.0)\n    {DECISION}"),
     "log-ratio": ("methods/mcmc/metropolis.py", DECISION, f"log_ratio *= 0.5\n    {DECISION}"),
     "tents": ("gaps/scaling.py", "return (run.gaps - 1) * log_factor", "return run.gaps * log_factor"),
-    "warps": ("methods/mcmc/warp.py", "return max(top - 1, 0) * math.log(left)", "return top * math.log(left)"),
+    "warps": ("methods/mcmc/levels/warp.py", "return max(top - 1, 0) * math.log(left)", "return top * math.log(left)"),
 }
 #: Moves of several inputs at once.
 NO_MOVES = mcmc.MOVES._replace(spread=0, stretches=0, tents=0, warps=0)

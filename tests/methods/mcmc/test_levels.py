@@ -17,10 +17,10 @@ from lamina.engine.stack import hold
 from lamina.gaps.moves import sum_innovations
 from lamina.methods import mcmc
 from lamina.methods.mcmc import new_state
+from lamina.methods.mcmc.levels.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
+from lamina.methods.mcmc.levels.warp import choose_positions, propose_warp
+from lamina.methods.mcmc.levels.window import Window, last_end
 from lamina.methods.mcmc.positions import make_pass, place_all
-from lamina.methods.mcmc.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
-from lamina.methods.mcmc.warp import choose_positions, propose_warp
-from lamina.methods.mcmc.window import Window, last_end
 from lamina.methods.target import log_prior, make_target, set_memory
 from lamina.model.model import Model
 from lamina.model.problem import build_problem

@@ -18,11 +18,11 @@ from ..target import CHANGING, Target, make_needs, make_target
 from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
+from .levels.tent import KINDS
+from .levels.window import count_windows
 from .metropolis import FIRST_STEPS, Moves
 from .positions import Tuning, new_work
 from .spreading import RUNS
-from .tent import KINDS
-from .window import count_windows
 
 Array = np.ndarray
 

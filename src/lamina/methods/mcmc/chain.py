@@ -8,7 +8,7 @@ A round of the chain makes these moves, each of which leaves the posterior (2) i
     beta       the trend coefficients, drawn from their exact conditional
     alone      alpha, memory and t_scale given the inputs (``parameters``)
     levels     tents, ramps and warps: many inputs at once, at all scales (``levels``)
-    all but the last again: parameters that depend on the inputs follow them more closely
+    then the parameters once more, from theta to alone
     sweep      one sweep over the inputs, forwards and backwards in time in turn (``sweep``)
 
 Compiled is what the record needs (``target.Needs``). A further move is one function in a file of its own,
@@ -38,7 +38,7 @@ from ...engine.stack import FAST, INLINE, INNER, copy_array, hold
 from ...model.parameters import ALPHA, MEMORY, T_SCALE
 from ...model.trend import draw
 from ..target import collapsed, set_memory
-from .levels import move_levels
+from .levels.level import move_levels
 from .metropolis import ALPHA_STEP, MEMORY_STEP, T_SCALE_STEP, Moves
 from .parameters import move_alone
 from .positions import Tuning, Work

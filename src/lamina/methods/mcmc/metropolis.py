@@ -26,7 +26,7 @@ class Moves(NamedTuple):
     spread: int  #: moves of alpha, and of memory, together with the gaps, twice a round
     tents: int  #: in each window
     warps: int  #: in each window
-    kinds: int  #: bit k: whether tents, ramps and slides of the kind k are made (``tent``), and warps of the kind k - 4
+    kinds: int  #: bit k: whether moves of one sequence of the kind k are made (``levels.tent``); bit k + 4: such warps
     growth: int  #: the windows of each level are so many times as long as those of the level before
     stretches: int  #: whether gaps are stretched in a sweep
 

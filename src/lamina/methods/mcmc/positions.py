@@ -20,8 +20,8 @@ from ...gaps.prior import Exponents
 from ...model.parameters import T_SCALE, Y_SCALE
 from ...model.rows import Rows, data_less_trend, log_date, variance
 from ..target import Needs, gap_prior_at
+from .levels.window import Proposal, new_proposal
 from .metropolis import Moves
-from .window import Proposal, new_proposal
 
 
 class Tuning(NamedTuple):
@@ -29,7 +29,7 @@ class Tuning(NamedTuple):
 
     move: np.ndarray  #: (N,) standard deviation of a move, by row
     stretch: np.ndarray  #: (2, N) standard deviation of a stretch in log gap, by way and row before the gap
-    window: np.ndarray  #: (4 or 8, M) of a move of many rows, by its kind (``tent``, then ``warp``) and window
+    window: np.ndarray  #: (4 or 8, M) of a move of many rows, by its kind (``levels``) and window
     spread: np.ndarray  #: (2, K) of alpha and of memory, when they move together with the gaps
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.backward import Backstep, Information, factorise, join, observe, step_back
-from ...engine.filter import State, copy_state, predict, update
-from ...engine.local import Line, new_line
-from ...engine.stack import INLINE, LEAN, zeros
-from ...engine.statespace import Transition
+from ....engine.backward import Backstep, Information, factorise, join, observe, step_back
+from ....engine.filter import State, copy_state, predict, update
+from ....engine.local import Line, new_line
+from ....engine.stack import INLINE, LEAN, zeros
+from ....engine.statespace import Transition
 
 #: The shortest windows have about this many rows; those of each further level are twice as long.
 SHORTEST = 4

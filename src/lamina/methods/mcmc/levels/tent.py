@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from numba import njit
 
-from ...engine.noise import standard_normal, uniform
-from ...engine.stack import INLINE
-from ...gaps.pace import excess
-from ...gaps.prior import log_ratio
-from ...gaps.scaling import Run, add_gap, elastic, log_jacobian, scaling_ratio, sum_from
-from .positions import date_ratio
+from ....engine.noise import standard_normal, uniform
+from ....engine.stack import INLINE
+from ....gaps.pace import excess
+from ....gaps.prior import log_ratio
+from ....gaps.scaling import Run, add_gap, elastic, log_jacobian, scaling_ratio, sum_from
+from ..positions import date_ratio
 
 #: Kinds of moves, and the places of their steps in ``Tuning.window``; those of warps follow.
 TENT, EARLY_RAMP, LATE_RAMP, SLIDE = 0, 1, 2, 3

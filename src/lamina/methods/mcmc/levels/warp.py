@@ -12,11 +12,11 @@ import math
 
 from numba import njit
 
-from ...engine.noise import standard_normal
-from ...engine.stack import INLINE
-from ...gaps.pace import innovation_after
-from ...gaps.prior import log_ratio
-from .positions import date_ratio
+from ....engine.noise import standard_normal
+from ....engine.stack import INLINE
+from ....gaps.pace import innovation_after
+from ....gaps.prior import log_ratio
+from ..positions import date_ratio
 from .tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, Chosen, choose_kind
 
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from numba import njit
 
-from ...engine.filter import State, begin, copy_state
-from ...engine.noise import uniform
-from ...engine.stack import INLINE, LEAN, hold, zeros
-from ...gaps.moves import sum_innovations
-from ...model.rows import data_less_trend
-from .metropolis import TARGET, accept, adapt
-from .positions import add_to_total, make_pass, place_all
+from ....engine.filter import State, begin, copy_state
+from ....engine.noise import uniform
+from ....engine.stack import INLINE, LEAN, hold, zeros
+from ....gaps.moves import sum_innovations
+from ....model.rows import data_less_trend
+from ..metropolis import TARGET, accept, adapt
+from ..positions import add_to_total, make_pass, place_all
 from .tent import KINDS, choose_members, propose_members
 from .warp import choose_positions, propose_warp, settle
 from .window import SHORTEST, Window, last_end, log_window, look_back
