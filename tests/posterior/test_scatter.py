@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
-from lamina.posterior.residuals import Scatter, scatter
+from lamina.posterior.residuals import BY_CHANCE, Scatter, _unlikely, scatter
 from lamina.report.answer import scatter_words
 
 
@@ -15,6 +15,14 @@ def counts(draw):
     n = draw(st.integers(1, 400))
     inside = draw(st.integers(0, n))
     return Scatter(n, draw(st.integers(0, inside)), inside)
+
+
+@pytest.mark.parametrize("n", [1, 26, 300])
+def test_unlikely_counts_are_those_of_the_binomial_test(n):
+    for p in 0.5, 0.95:
+        assert [_unlikely(k, n, p) for k in range(n + 1)] == [
+            binomtest(k, n, p).pvalue < BY_CHANCE for k in range(n + 1)
+        ]
 
 
 @given(counts())
