@@ -17,8 +17,8 @@ P10 = problem(10, "even", seed=7, log_y_sd=(-1.0, 0.0))
 
 def test_queries_are_merged_after_the_rows_of_the_same_time():
     tau, at = np.array([0.0, 1.0, 1.0, 3.0]), np.array([-1.0, 1.0, 1.0, 2.0, 9.0])
-    assert merge(tau, at).tolist() == [4, 0, 1, 2, 5, 6, 7, 3, 8]
-    assert merge(tau, np.empty(0)).tolist() == [0, 1, 2, 3]
+    assert merge.py_func(tau, at).tolist() == [4, 0, 1, 2, 5, 6, 7, 3, 8]
+    assert merge.py_func(tau, np.empty(0)).tolist() == [0, 1, 2, 3]
 
 
 @each_stationary

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from .stack import COMPILED, INLINE, congruence, copy, to_array, zeros
+from .stack import COMPILED, INLINE, congruence, copy, linked, to_array, zeros
 from .statespace import Transition, mix, start, transition
 
 
@@ -28,6 +28,17 @@ class State(NamedTuple):
 
     m: Any  #: (d, C) one mean for each column of data
     P: Any  #: (d, d)
+
+
+@njit(**INLINE)
+def sound(tau, y, y_sd):
+    """Whether all numbers are finite, y_sd is positive and tau does not decrease."""
+    previous = -math.inf
+    for i in range(len(tau)):
+        if not (previous <= tau[i] < math.inf and abs(y[i]) < math.inf and 0.0 < y_sd[i] < math.inf):
+            return False
+        previous = tau[i]
+    return tau[0] > -math.inf
 
 
 @njit(**INLINE)
@@ -128,3 +139,6 @@ def log_likelihood_terms(process, series):
         log_det += math.log(S)
         add_products(products, e, S, columns)
     return log_det, to_array(products, columns)
+
+
+linked_log_likelihood_terms = linked(log_likelihood_terms)

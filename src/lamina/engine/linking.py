@@ -13,6 +13,7 @@ from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
 
 #: What Python calls in place of machine code: the closure that Numba passes cannot be called, so it raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 0
@@ -39,8 +40,30 @@ class _Linked(JITCodeLibrary):
         """There is no machine code whose environment could be set."""
 
 
+#: What Numba does for closures, comprehensions, arithmetic on whole arrays and functions that it inlines as Python:
+#: inner functions have none of these.
+_SKIPPED = {
+    "with_lifting",
+    "inline_closure_likes",
+    "make_function_op_code_to_jit_function",
+    "inline_inlinables",
+    "literal_unroll",
+    "inline_overloads",
+    "nopython_rewrites",
+}
+
+
 class LinkedCompiler(Compiler):
-    """Numba's compiler, with a library of its own kind."""
+    """Numba's compiler, with a library of its own kind and without passes that inner functions do not need."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
         super().__init__(typingctx, targetctx, library or _Linked(targetctx.codegen(), "linked"), *rest)
+
+    def define_pipelines(self) -> list[PassManager]:
+        (whole,) = super().define_pipelines()
+        lean = PassManager("linked")
+        for one, description in whole.passes:
+            if one._name not in _SKIPPED:
+                lean.add_pass(one, description)
+        lean.finalize()
+        return [lean]

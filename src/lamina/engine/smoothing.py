@@ -18,11 +18,11 @@ from numba import njit
 from .backward import Backstep, Information, factorise, observe, step_back
 from .filter import State, add_products, begin, copy_state, predict, update
 from .noise import standard_normal
-from .stack import COMPILED, INLINE, INLINE_MAKING_ARRAYS, congruence, copy, multiply, to_array, zeros
+from .stack import COMPILED, INLINE, INLINE_MAKING_ARRAYS, congruence, copy, linked, multiply, to_array, zeros
 from .statespace import Transition, start, transition
 
 
-@njit(**COMPILED)
+@njit(**INLINE_MAKING_ARRAYS)
 def merge(tau, at):
     """Sorted data times and sorted query times in one order: i < N is row i, N + j is query j. Ties: data first."""
     N, M = len(tau), len(at)
@@ -166,6 +166,9 @@ def smooth(process, series, at, H, means, variances):
         condition(process, state, G, h)
         _read(process, state, H, means[j], variances[j])
     return E
+
+
+linked_readouts, linked_smooth = linked(readouts), linked(smooth)
 
 
 @njit(**INLINE)

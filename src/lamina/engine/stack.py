@@ -1,8 +1,8 @@
 """Small matrices that live on the stack of a compiled function.
 
 The engine works with matrices of at most a few rows. Kept in NumPy arrays they would be read and written through
-memory at every step; as stack arrays of a size known at compile time, LLVM unrolls the loops over them and holds them
-in registers, and the general code runs as fast as code unrolled by hand (``benchmarks/engine.py`` measures it).
+memory at every step; as matrices of a size known at compile time, LLVM unrolls the loops over them and holds them in
+registers, and the general code runs as fast as code unrolled by hand (``benchmarks/engine.py`` measures it).
 
 The size is given by the *length of a tuple*, which Numba knows when it compiles: ``zeros((0, 0), (0,))`` is 2 x 1.
 A stack matrix must not outlive the function that made it: pass it down, never return it.
@@ -10,16 +10,25 @@ A stack matrix must not outlive the function that made it: pass it down, never r
 
 from __future__ import annotations
 
+import hashlib
 import math
+import operator
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
-from numba.np.arrayobj import make_array, populate_array
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    register_model,
+)
+from numba.np.arrayobj import make_array
 
 from .linking import LinkedCompiler
 
@@ -36,34 +45,109 @@ LEAN_CALLED: Any = {**FAST, "_nrt": False}
 COMPILED: Any = {**FAST, "cache": True}
 
 
+def linked(function: Any) -> Any:
+    """A compiled function once more, for callers that are compiled themselves: linked into them (``linking``)."""
+    return njit(**INNER | {"fastmath": function.targetoptions.get("fastmath", False)})(function.py_func)
+
+
+class Matrix(types.Type):
+    """A float64 matrix on the stack, n x k, passed on by its address.
+
+    A NumPy array is nine words. Every function that gets one, and every access to it, would take them apart, which
+    takes several times as long to compile, only to be optimised away.
+    """
+
+    def __init__(self, n: int, k: int) -> None:
+        self.n, self.k = n, k
+        super().__init__(f"Matrix({n}, {k})")
+
+
+class Row(types.Type):
+    """A row of such a matrix, or the column of one that has no other: n numbers."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        super().__init__(f"Row({n})")
+
+
+@register_model(Matrix)
+@register_model(Row)
+class _Address(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, ir.DoubleType().as_pointer())
+
+
 def _zeros(typingctx: Any, rows: Any, columns: Any) -> Any:
     """A float64 matrix of zeros, len(rows) x len(columns), on the stack of the function that calls this."""
-    n, k = len(rows), len(columns)
-    array_type = types.Array(types.float64, 2, "C")
-    storage_type = ir.ArrayType(ir.DoubleType(), max(n * k, 1))
+    kind = Matrix(len(rows), len(columns))
+    storage_type = ir.ArrayType(ir.DoubleType(), max(kind.n * kind.k, 1))
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def number(value: int) -> Any:
-            return context.get_constant(types.intp, value)
-
         with builder.goto_entry_block():  # one allocation a call, however often a loop passes here
             storage = builder.alloca(storage_type)
         builder.store(ir.Constant(storage_type, None), storage)
-        array = make_array(array_type)(context, builder)
-        populate_array(
-            array,
-            data=builder.gep(storage, [number(0), number(0)]),
-            shape=cgutils.pack_array(builder, [number(n), number(k)]),
-            strides=cgutils.pack_array(builder, [number(8 * k), number(8)]),
-            itemsize=number(8),
-            meminfo=None,
-        )
-        return array._getvalue()
+        return cgutils.gep_inbounds(builder, storage, 0, 0)
 
-    return array_type(rows, columns), codegen
+    return kind(rows, columns), codegen
 
 
 zeros: Any = intrinsic(_zeros)
+
+
+def _item(matrix: Any, index: Any) -> Any:
+    """The type of an item, or None. Items are not counted from the end."""
+    if isinstance(matrix, Row):
+        return types.float64 if isinstance(index, types.Integer) else None
+    if not isinstance(matrix, Matrix):
+        return None
+    if isinstance(index, types.Integer):
+        return Row(matrix.k)
+    members: Any = index if isinstance(index, types.BaseTuple) and len(index) == 2 else [None]
+    if all(isinstance(one, types.Integer) for one in members):
+        return types.float64
+    return Row(matrix.n) if isinstance(members[0], types.SliceType) and matrix.k == 1 else None
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        found = _item(*args)
+        return None if found is None else found(*args)
+
+
+@infer_global(operator.setitem)
+class _SetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        matrix, index, _ = args
+        return types.none(matrix, index, types.float64) if _item(matrix, index) == types.float64 else None
+
+
+def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The address of an item."""
+    (matrix, index), (address, at) = signature.args[:2], args[:2]
+    if isinstance(index, types.Integer):
+        i = context.cast(builder, at, index, types.intp)
+        step = matrix.k if isinstance(matrix, Matrix) else 1
+        return builder.gep(address, [builder.mul(i, context.get_constant(types.intp, step))], inbounds=True)
+    if isinstance(index[0], types.SliceType):
+        return address
+    i, j = (context.cast(builder, builder.extract_value(at, n), index[n], types.intp) for n in range(2))
+    i = builder.mul(i, context.get_constant(types.intp, matrix.k))
+    return builder.gep(address, [builder.add(i, j)], inbounds=True)
+
+
+@lower_builtin(operator.getitem, Matrix, types.Any)
+@lower_builtin(operator.getitem, Row, types.Any)
+def _get_item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = _place(context, builder, signature, args)
+    return place if isinstance(signature.return_type, Row) else builder.load(place)
+
+
+@lower_builtin(operator.setitem, Matrix, types.Any, types.Float)
+@lower_builtin(operator.setitem, Row, types.Any, types.Float)
+def _set_item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    builder.store(args[2], _place(context, builder, signature, args))
+    return context.get_dummy_value()
 
 
 class Held(types.Type):
@@ -71,7 +155,8 @@ class Held(types.Type):
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
-        super().__init__(f"Held({kind})")
+        # The name is part of the name of every function that gets it: that of the tuple would be kilobytes each time.
+        super().__init__(f"Held({hashlib.sha256(str(kind).encode()).hexdigest()[:16]})")
 
 
 @register_model(Held)

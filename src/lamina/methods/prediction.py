@@ -16,18 +16,19 @@ from numba import njit
 
 from .. import dense
 from ..engine.blocks import STATES
-from ..engine.filter import Series, log_likelihood_terms
-from ..engine.smoothing import readouts, simulate, smooth
+from ..engine.filter import Series, linked_log_likelihood_terms
+from ..engine.quantiles import mixture_quantiles
+from ..engine.smoothing import linked_readouts, linked_smooth, simulate
 from ..engine.stack import FAST, INNER, hold
 from ..engine.statespace import Process, process_at
 from ..kernels import Kernel, Stationary
 from ..model.parameters import Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import in_time_order
-from ..model.trend import add, at_times, draw, integrate
-from ..support.cpus import in_parts
+from ..model.trend import add, at_times, draw, linked_integrate
+from ..support.cpus import at_most, in_parts
 from .draws import Draws
-from .target import make_target
+from .target import Needs, Target, make_target
 
 Array = np.ndarray
 
@@ -75,6 +76,24 @@ def curves(
     return mean[:, 0], var[:, 0], mean[:, 1], var[:, 1]
 
 
+def curve_means(problem: Problem, tau: Array, phi: Array, renewed: tuple[Array, ...], at: Array) -> Array:
+    """Mean of f at internal times ``at`` (M,) given each of the draws tau (n, N) and phi (n, P): (n, M).
+
+    ``renewed`` holds shift and factor as in ``Draws``, where there are any. On one CPU, for one of several chains.
+    """
+    beside = dict(zip(("shift", "factor"), renewed, strict=True)) if renewed else {}
+    with at_most(1):
+        return curves(problem, Draws.equal(tau, phi, **beside), at)[0]
+
+
+def prepare(problem: Problem, tau: Array, phi: Array) -> None:
+    """Compile, or load, what computes curves and their quantiles, by computing one at inputs (N,) and phi (P,)."""
+    if problem.kernel.is_markov and problem.rows.measured.any():
+        draws = Draws.equal(tau[None], phi[None])
+        mean, var, _, _ = curves(problem, draws, problem.rows.t[:1])
+        mixture_quantiles(mean, np.sqrt(var), draws.weight)
+
+
 def components(problem: Problem, draws: Draws, at: Array) -> tuple[Array, Array]:
     """Mean and variance of the parts of f (``component_names``), for each draw: two arrays (S, parts, 2, M).
 
@@ -109,7 +128,7 @@ def sample(
         for first in range(0, n, step):
             some = which[first : first + step]
             chosen = _choose(problem, draws, some, first)
-            _sample_draws(make_target(problem), chosen, at[order], read, rng, out[first : first + step])
+            _sample_draws(_plain_target(problem), chosen, at[order], read, rng, out[first : first + step])
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
@@ -131,7 +150,7 @@ def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
     """
     out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
     for chosen in _in_portions(problem, draws, slice(0, len(draws.tau))):
-        _coefficients(make_target(problem), chosen, out[:, chosen.first : chosen.first + len(chosen.tau)])
+        _coefficients(_plain_target(problem), chosen, out[:, chosen.first : chosen.first + len(chosen.tau)])
     return out[0], out[1]
 
 
@@ -175,7 +194,7 @@ def _predicted(
     # What comes next needs all draws of a point together.
     mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
     if problem.kernel.is_markov:
-        target = make_target(problem)
+        target = _plain_target(problem)
 
         def one_part(part: slice) -> None:
             for chosen in _in_portions(problem, draws, part):
@@ -191,6 +210,11 @@ def _predicted(
                 kernel, taus[k], problem.y, y_sd, ordered[own], _parts(kernel, parts)
             )
     return np.moveaxis(mean, 2, 0), np.moveaxis(var, 2, 0)
+
+
+def _plain_target(problem: Problem) -> Target:
+    """Without what only samplers need: prediction is compiled once for all records of a kernel."""
+    return make_target(problem)._replace(needs=Needs(*[None] * len(Needs._fields)))
 
 
 def _in_portions(problem: Problem, draws: Draws, part: slice) -> Iterator[Chosen]:
@@ -258,9 +282,9 @@ def _predict_draws(target, chosen, at, order, read, mean, var):
         own = number if len(at) > 1 else 0
         _write_series(target, chosen, s, series)
         there = process_at(target.process, target.factors, chosen.phi[s])
-        readouts(there, read.edges, H)
-        E = smooth(there, series, at[own], H, means, variances)
-        _, root, whitened = integrate(add(E, target.trend_prior))
+        linked_readouts(there, read.edges, H)
+        E = linked_smooth(there, series, at[own], H, means, variances)
+        _, root, whitened = linked_integrate(add(E, target.trend_prior))
         for j in range(M):
             for r in range(R):
                 m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
@@ -281,8 +305,8 @@ def _coefficients(target, chosen, out):
     series, q = _new_series(target, chosen), len(target.process.columns) - 1
     for s in range(len(chosen.tau)):
         _write_series(target, chosen, s, series)
-        _, E = log_likelihood_terms(process_at(target.process, target.factors, chosen.phi[s]), series)
-        _, root, whitened = integrate(add(E, target.trend_prior))
+        _, E = linked_log_likelihood_terms(process_at(target.process, target.factors, chosen.phi[s]), series)
+        _, root, whitened = linked_integrate(add(E, target.trend_prior))
         for i in range(q):
             mean, var = 0.0, 0.0
             for k in range(q):
@@ -301,9 +325,9 @@ def _sample_draws(target, chosen, at, read, rng, out):
     for s in range(len(chosen.tau)):
         _write_series(target, chosen, s, series)
         there = process_at(target.process, target.factors, chosen.phi[s])
-        readouts(there, read.edges, H)
-        _, E = log_likelihood_terms(there, series)
-        _, root, whitened = integrate(add(E, target.trend_prior))
+        linked_readouts(there, read.edges, H)
+        _, E = linked_log_likelihood_terms(there, series)
+        _, root, whitened = linked_integrate(add(E, target.trend_prior))
         draw(root, whitened, rng, beta)
         for p in range(N):
             left.Z[p, 0] = series.Z[p, 0]

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from .. import dense
-from ..engine.filter import Series, log_likelihood_terms
+from ..engine.filter import Series, linked_log_likelihood_terms
 from ..engine.gradient import forward, reverse, store_width
 from ..engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, INNER, LEAN, hold
 from ..engine.statespace import Process, process_at
@@ -26,7 +26,7 @@ from ..gaps.prior import log_density as log_density_of_gaps
 from ..model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import Rows, in_time_order, log_date
-from ..model.trend import add, integrate
+from ..model.trend import add, linked_integrate
 
 Array = np.ndarray
 
@@ -136,8 +136,8 @@ def gap_prior_at(target, phi):
 def collapsed(target, tau, order, phi, series):
     """``Collapsed`` at inputs tau (N,), whose rows by time are ``order`` (N,); ``series`` is scratch."""
     in_time_order(target.rows, tau, order, math.exp(phi[Y_SCALE]), series)
-    log_det, E = log_likelihood_terms(process_at(target.process, target.factors, phi), series)
-    value, root, whitened = integrate(add(E, target.trend_prior))
+    log_det, E = linked_log_likelihood_terms(process_at(target.process, target.factors, phi), series)
+    value, root, whitened = linked_integrate(add(E, target.trend_prior))
     return Collapsed(value - 0.5 * log_det, root, whitened)
 
 
@@ -169,7 +169,7 @@ def likelihood(target, tau, phi, d_tau, d_phi):
     in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), series)
     store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
     log_det, E = forward(there, series, store)
-    value, root, whitened = integrate(add(E, target.trend_prior))
+    value, root, whitened = linked_integrate(add(E, target.trend_prior))
     d_blocks = reverse(there, series, _weight(root, whitened), store, out)
     for p in range(N):
         r = order[p]

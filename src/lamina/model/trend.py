@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..engine.noise import standard_normal
-from ..engine.stack import INNER
+from ..engine.stack import INNER, linked
 from ..errors import KernelError
 from ..kernels import Kernel
 
@@ -183,7 +183,10 @@ def integrate(E: Array) -> tuple[float, Array, Array]:
     return value, root, whitened
 
 
-@njit(cache=True, error_model="numpy")
+linked_integrate = linked(integrate)
+
+
+@njit(**INNER | {"fastmath": False})
 def draw(root: Array, whitened: Array, rng: np.random.Generator, beta: Array) -> None:
     """Write a draw of the coefficients into beta (q,), given what ``integrate`` returned."""
     noisy = np.empty(len(beta))
