@@ -36,11 +36,12 @@ def test_the_gradient_is_the_slope_of_the_value(kernel):
 
 
 def everything(kernel, p):
-    """value, d_tau, d_var, d_y and d_blocks of a kernel without trend."""
+    """value, d_tau, d_var, d_y and d_theta (B, 2) of a kernel without trend."""
     process = make_process(kernel.blocks())
     store, out = new_store(len(p.tau), len(process.dims), 1)
-    value, d_blocks = value_and_gradient(process, p.tau, p.y, p.y_sd**2, store, out)
-    return value, *out.T, d_blocks
+    gradient = np.empty(len(p.tau) + 2 * len(process.blocks))
+    value = value_and_gradient(process, p.tau, p.y, p.y_sd, store, out, gradient)
+    return value, *out.T, gradient[len(p.tau) :].reshape(-1, 2)
 
 
 @each_stationary
@@ -57,13 +58,13 @@ def test_the_derivatives_by_data_and_noise(kernel):
 def test_the_derivatives_add_up_as_the_units_demand(kernel, spacing):
     """Three exact laws: a shift of time, another unit of time, another unit of y."""
     p = problem(40, spacing, seed=1, log_y_sd=(-3.0, 0.0))
-    _, d_tau, d_var, d_y, d_blocks = everything(kernel, p)
+    _, d_tau, d_var, d_y, d_theta = everything(kernel, p)
     assert abs(d_tau.sum()) < 1e-12 * np.abs(d_tau).sum()
     terms = p.tau * d_tau
-    assert terms.sum() + d_blocks[:, 0].sum() == pytest.approx(0.0, abs=1e-11 * np.abs(terms).sum())
+    assert terms.sum() + d_theta[:, 0].sum() == pytest.approx(0.0, abs=1e-11 * np.abs(terms).sum())
     noise, data = 2.0 * p.y_sd**2 * d_var, p.y * d_y
     size = np.abs(noise).sum() + np.abs(data).sum()
-    assert noise.sum() + data.sum() + 2.0 * d_blocks[:, 1].sum() == pytest.approx(-40.0, abs=1e-12 * size)
+    assert noise.sum() + data.sum() + d_theta[:, 1].sum() == pytest.approx(-40.0, abs=1e-12 * size)
 
 
 @pytest.mark.parametrize("name", ["matern32+flat level+flat rate", "flat level+flat rate"])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .filter import Series, State, add_products, begin, copy_state, propagate, update
+from .filter import Series, State, add_products, begin, copy_state, propagate, sound, update
 from .stack import COMPILED, INLINE, congruence_transposed, copy, multiply, multiply_transposed, to_array, zeros
 from .statespace import Motion, Transition, fill, mix, start, tangent, unmix_adjoint
 
@@ -216,9 +216,24 @@ def reverse(process, series, W, store, out):
 
 
 @njit(**COMPILED)
-def value_and_gradient(process, tau, y, y_var, store, out):
-    """log p(y | tau) of a record without trend; and what ``reverse`` writes and returns, in one call."""
+def value_and_gradient(process, tau, y, y_sd, store, out, gradient):
+    """log p(y | tau) of a record without trend; its gradient (N + 2B,) in tau and then in theta, in one call.
+
+    theta is log length and log sd of each block. The value is inf, and there is no gradient, unless the numbers are
+    ``sound``: one call of compiled code checks and computes.
+    """
+    N = len(tau)
+    if not sound(tau, y, y_sd):
+        return math.inf
+    y_var = np.empty(N)
+    for i in range(N):
+        y_var[i] = y_sd[i] * y_sd[i]
     series = Series(tau, y.reshape(-1, 1), y_var)
     log_det, E = forward(process, series, store)
-    value = -0.5 * (len(tau) * math.log(2.0 * math.pi) + log_det + E[0, 0])
-    return value, reverse(process, series, np.full((1, 1), -0.5), store, out)
+    d_blocks = reverse(process, series, np.full((1, 1), -0.5), store, out)
+    for i in range(N):
+        gradient[i] = out[i, 0]
+    for b in range(len(d_blocks)):
+        gradient[N + 2 * b] = d_blocks[b, 0]
+        gradient[N + 2 * b + 1] = 2.0 * d_blocks[b, 1]  # log variance = 2 log sd
+    return -0.5 * (N * math.log(2.0 * math.pi) + log_det + E[0, 0])

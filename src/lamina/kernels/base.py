@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..engine.blocks import NullBlock
+from ..engine.statespace import Process, make_process
 from ..errors import KernelError
 
 Array = np.ndarray
@@ -69,6 +70,11 @@ class Kernel:
     def blocks(self) -> tuple[Any, ...]:
         """The compiled state-space blocks of the stationary part."""
         return self._blocks
+
+    @cached_property
+    def process(self) -> Process:
+        """The stationary part as the compiled engine takes it, for one column of data."""
+        return make_process(self.blocks())
 
     @cached_property
     def _blocks(self) -> tuple[Any, ...]:

@@ -37,8 +37,7 @@ class Prediction(NamedTuple):
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
     """log p(y | tau, theta), Eq. (14); trend coefficients integrated out, Eq. (38). O(N)."""
     if not kernel.trend:
-        process = make_process(kernel.blocks())
-        log_det, E = log_likelihood_terms(process, Series(tau, y.reshape(-1, 1), y_sd * y_sd))
+        log_det, E = log_likelihood_terms(kernel.process, Series(tau, y.reshape(-1, 1), y_sd * y_sd))
         return -0.5 * (len(tau) * LOG_2PI + log_det + E.item())
     d = design(kernel, tau, y, y_sd)
     log_det, E = log_likelihood_terms(make_process(kernel.blocks(), d.Z.shape[1]), Series(tau, d.Z, y_sd * y_sd))
@@ -46,12 +45,16 @@ def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
 
 
 def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array]:
-    """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,). O(N)."""
+    """The log-likelihood with its gradient in tau, shape (N,), and in theta, shape (p,). O(N).
+
+    Without a trend the value is inf if tau decreases, a number is not finite or a y_sd is not positive.
+    """
     if not kernel.trend:
-        process = make_process(kernel.blocks())
-        store, out = new_store(len(tau), len(process.dims), 1)
-        value, d_blocks = plain_value_and_gradient(process, tau, y, y_sd * y_sd, store, out)
-        return value, out[:, 0].copy(), _theta_gradient(kernel, d_blocks)
+        N, process = len(tau), kernel.process
+        store, out = new_store(N, len(process.dims), 1)
+        gradient = np.empty(N + 2 * len(process.blocks))
+        value = plain_value_and_gradient(process, tau, y, y_sd, store, out, gradient)
+        return value, gradient[:N], gradient[N:]
     d = design(kernel, tau, y, y_sd)
     process, series = make_process(kernel.blocks(), d.Z.shape[1]), Series(tau, d.Z, y_sd * y_sd)
     store, out = new_store(len(tau), len(process.dims), len(process.columns))
@@ -139,7 +142,7 @@ def sample(
 
     Each draw takes its own trend coefficients from their posterior. Where the curve has no rate, f' is NaN.
     """
-    process = make_process(kernel.blocks())
+    process = kernel.process
     d = design(kernel, tau, y, y_sd)
     series = Series(tau, d.Z, y_sd * y_sd)
     order = np.argsort(at, kind="stable")
