@@ -9,7 +9,7 @@ import pytest
 
 import lamina
 from lamina.methods import chains, mcmc, runner
-from lamina.methods.chains import DrawBudget, draw_budget
+from lamina.methods.chains import DrawBudget, draw_budget, watched_rows
 from lamina.model.model import Model
 from lamina.model.problem import Problem, build_problem
 
@@ -123,3 +123,85 @@ def test_an_interrupt_finds_the_chains_side_by_side(seconds):
         draws = runner.run_until_converged(made, warmup=20, max_sweeps=10**9, workers=2, progress=begun)
     assert draws.diagnostics["interrupted"]
     assert len({(chain.kept, chain.stride) for chain in made}) == 1
+
+
+class Stub(mcmc.MarkovChain):
+    """Draws that agree in all inputs and parameters. The curve and the mean of input 5 may differ in one chain."""
+
+    curve_of = staticmethod(lambda rng, n: rng.standard_normal((n, 5)))
+    mean_of_5 = 0.0
+
+    def advance(self, count, thin, adapt):
+        if adapt:
+            return
+        inputs, parameters = len(self.problem.record), len(self.problem.start)
+        self.add(self.rng.standard_normal((count, inputs)), self.rng.standard_normal((count, parameters)))
+        self.curve[self.kept - count : self.kept] = self.curve_of(self.rng, count)
+
+    @property
+    def moments(self):
+        means = 0.01 * self.rng.standard_normal(len(self.problem.record))
+        means[5] += self.mean_of_5
+        return means, np.ones_like(means)
+
+
+@pytest.fixture
+def run_stubs(monkeypatch):
+    """Run four stubs, the last of which gets some attributes; nothing is compiled."""
+    monkeypatch.setattr(chains, "curve_means", lambda problem, tau, phi, renewed, at: np.zeros((len(tau), len(at))))
+    monkeypatch.setattr(runner, "prepare", lambda *_: None)
+
+    def run(everyone=None, **last):
+        made = [Stub(problem(), seed, DrawBudget(500, 500)) for seed in np.random.SeedSequence(1).spawn(4)]
+        for name, value in (everyone or {}).items():
+            for chain in made:
+                setattr(chain, name, value)
+        for name, value in last.items():
+            setattr(made[-1], name, value)
+        return runner.run_until_converged(made, warmup=10, max_sweeps=1000, workers=1).diagnostics
+
+    return run
+
+
+def test_convergence_is_judged_on_the_curve(run_stubs):
+    assert run_stubs()["converged"]
+    facts = run_stubs(curve_of=lambda rng, n: 0.5 + rng.standard_normal((n, 5)))
+    assert not facts["converged"]
+    assert max(facts["r_hat_inputs"].max(), *facts["r_hat_theta"].values()) < 1.01 < facts["r_hat_curve"].min()
+
+
+def test_a_curve_that_is_known_does_not_hinder_convergence(run_stubs):
+    facts = run_stubs({"curve_of": lambda rng, n: np.full((n, 5), 3.0)})
+    assert facts["converged"]
+    assert (facts["ess_curve"] == np.inf).all()
+
+
+def test_a_record_without_values_has_no_curve_to_watch():
+    t = np.arange(12.0)
+    dates = lamina.Record(t=t, t_sd=0.3, y=np.full(12, np.nan), y_sd=np.full(12, np.inf))
+    assert chains.watched_times(build_problem(dates, Model(lamina.Matern32())), np.arange(12)).size == 0
+
+
+def test_long_records_are_judged_on_all_inputs(run_stubs, monkeypatch):
+    """Input 5 is not watched; that one chain has it elsewhere is seen in the means of the chains."""
+    monkeypatch.setattr(chains, "WATCHED", 4)
+    facts = run_stubs()
+    assert facts["converged"]
+    assert 5 not in facts["watched_rows"]
+    facts = run_stubs(mean_of_5=1.0)
+    assert not facts["converged"]
+    assert facts["ess"] < 400 < facts["ess_inputs"].min()
+
+
+def test_all_inputs_are_watched_or_an_even_sample_and_all_ends():
+    n = 9000
+    long = lamina.Record(
+        t=np.arange(n) % 3000, t_sd=0.3, y=np.zeros(n), y_sd=0.1, sequence=np.repeat(["a", "b", "c"], 3000)
+    )
+    built = build_problem(long, Model(lamina.Matern32()))
+    latent = np.arange(n)
+    found = watched_rows(built, latent)
+    assert set(found) >= {0, 2999, 3000, 5999, 6000, 8999}
+    assert len(found) <= chains.WATCHED + 6
+    assert np.diff(found).max() <= n // chains.WATCHED + 1
+    np.testing.assert_array_equal(watched_rows(built, latent[:2000]), latent[:2000])

@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import norm, rankdata
 
-from lamina.support.convergence import effective_draws, mean_standard_error, r_hat
+from lamina.support.convergence import effective_draws, mean_standard_error, most_effective_draws, r_hat
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)
@@ -124,3 +124,24 @@ def test_too_few_draws_say_nothing(rng):
     enough = rng.standard_normal((4, 8, 2))
     assert np.isfinite(r_hat(enough)).all()
     assert (effective_draws(enough) > 0.0).all()
+
+
+def test_the_most_effective_draws_are_too_few_in_one_case_in_a_hundred(rng):
+    """Whatever the number of quantities, of which all have 400."""
+    for quantities in 1, 50:
+        means = rng.standard_normal((4, 20_000 // quantities, quantities)) / np.sqrt(100.0)
+        found = np.array([most_effective_draws(one, np.ones((4, quantities))) for one in means.swapaxes(0, 1)])
+        low = np.mean(found < 400.0)
+        assert low == pytest.approx(0.01, abs=4.0 * np.sqrt(0.01 / len(found)))
+
+
+def test_the_most_effective_draws_find_the_slowest_of_many(rng):
+    means = rng.standard_normal((4, 100_000)) / np.sqrt(1000.0)
+    assert most_effective_draws(means, np.ones_like(means)) > 400.0
+    means[:, 77_777] = [0.0, 0.0, 0.0, 1.0]
+    assert most_effective_draws(means, np.ones_like(means)) < 400.0
+
+
+def test_known_quantities_and_single_chains_leave_the_number_of_effective_draws_open():
+    assert most_effective_draws(np.zeros((4, 3)), np.zeros((4, 3))) == np.inf
+    assert most_effective_draws(np.ones((1, 3)), np.ones((1, 3))) == np.inf

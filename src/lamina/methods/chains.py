@@ -1,7 +1,8 @@
 """Chain: one chain of a sampler, on either engine, and the draws that it keeps.
 
-Convergence is judged on the parameters and, in a long record, on a sample of the inputs. All inputs are kept for no
-more draws than the user wants, so that memory depends on these and not on the number of sweeps.
+Convergence is judged on the parameters, on the curve at a few times and on the inputs; in a long record, on a sample
+of them and on the mean and variance of all. All inputs are kept for no more draws than the user wants, so that memory
+depends on these and not on the number of sweeps.
 
 A checkpoint holds where chains stand, as arrays by name. It is checked before compiled code sees it again.
 """
@@ -21,12 +22,15 @@ from ..model.problem import Problem
 from ..model.rows import Rows
 from ..support.checks import digest
 from .draws import Checkpoint
+from .prediction import curve_means
 from .starts import starting_point
 
 Array = np.ndarray
 
-#: With more inputs than this, convergence is judged on a regular sample of them.
+#: With more than twice as many inputs, draws of about this many are kept for the judgement of convergence.
 WATCHED = 1000
+#: So are draws of the curve, at the times that divide the measured rows like this.
+WATCHED_TIMES = (0.05, 0.275, 0.5, 0.725, 0.95)
 #: Draws of records longer than this are kept in single precision, if it resolves FINENESS of every error of a date, and
 #: no more of them than fill MOST_BYTES.
 SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 400_000_000
@@ -37,13 +41,13 @@ FEWEST_WATCHED = 1000
 #: The name of the checksum of all other arrays.
 CHECKSUM = "sha256"
 #: What is kept of the draws of a chain, beside the inputs.
-_PARAMETERS = ("watched", "phi")
+_PARAMETERS = ("watched", "phi", "curve")
 
 
 class DrawBudget(NamedTuple):
     """How many draws a chain keeps: at least these, and fewer than twice as many."""
 
-    watched: int  #: of the parameters and of the inputs that convergence is judged on
+    watched: int  #: of the parameters, the curve and the inputs that convergence is judged on
     complete: int  #: of all inputs
 
 
@@ -66,11 +70,14 @@ class Chain(ABC):
         self.problem, self.rng, self.budget = problem, np.random.default_rng(seed), budget
         #: (N,) and (P,): the inputs and parameters now
         self.now: tuple[Array, Array] = starting_point(problem, self.rng)
-        n, uncertain = len(problem.record), np.flatnonzero(~problem.record.exact if latent is None else latent)
-        self.rows = uncertain[:: max(len(uncertain) // WATCHED, 1)]  #: inputs that convergence is judged on
+        n = len(problem.record)
+        self.latent = np.flatnonzero(~problem.record.exact if latent is None else latent)  #: inputs that are unknown
+        self.rows = watched_rows(problem, self.latent)  #: those whose draws are kept to judge convergence, and
+        self.times = watched_times(problem, self.latent)  #: (T,) internal times at which the curve is
         self.kept, self.stride = 0, 1  #: number of draws; every ``stride``-th of them is complete
         self.watched = np.empty((2 * budget.watched, len(self.rows)))
         self.phi = np.empty((2 * budget.watched, len(problem.start)))
+        self.curve = np.empty((2 * budget.watched, len(self.times)))
         self.tau = np.empty((2 * budget.complete, n), dtype=_precision(problem))
         renewed = self.tau.shape if problem.has_renewals else (0, n)
         self.shift, self.factor = np.empty(renewed), np.empty(renewed)  #: as in ``Draws``
@@ -107,6 +114,8 @@ class Chain(ABC):
         """Keep draws tau (n, N), phi (n, P), and shift and factor (n, N) where there are any."""
         here = slice(self.kept, self.kept + len(tau))
         self.watched[here], self.phi[here] = tau[:, self.rows], phi
+        if len(self.times) and len(tau):
+            self.curve[here] = curve_means(self.problem, tau, phi, renewed, self.times)
         complete = (self.tau, self.shift, self.factor) if renewed else (self.tau,)
         for k in range(len(tau)):
             self.kept += 1
@@ -124,9 +133,35 @@ class Chain(ABC):
         if self.stride == 1:
             for kept in self.tau, self.shift, self.factor:
                 _halve(kept, self.kept)
-        for kept in self.watched, self.phi:
+        for kept in self.watched, self.phi, self.curve:
             _halve(kept, self.kept)
         self.kept, self.stride = self.kept // 2, max(self.stride // 2, 1)
+
+
+def watched_rows(problem: Problem, latent: Array) -> Array:
+    """Rows whose inputs convergence is judged on, of those that are unknown: all, or an even sample and all ends.
+
+    The ends of sequences, which rows on one side only hold in place, are the slowest. Of more than WATCHED / 2
+    sequences, the ends of an even sample.
+    """
+    if len(latent) <= 2 * WATCHED:
+        return latent
+    ends = np.array([rows[[0, -1]] for _, rows in problem.record.sequences], dtype=int).reshape(-1, 2)
+    ends = np.intersect1d(ends[_evenly(len(ends), WATCHED // 2)], latent)
+    return np.union1d(latent[_evenly(len(latent), WATCHED)], ends)
+
+
+def _evenly(n: int, most: int) -> Array:
+    """``most`` of 0 ... n - 1, both ends included, or all of them."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+
+
+def watched_times(problem: Problem, latent: Array) -> Array:
+    """Internal times at which convergence is judged on the curve: none if there is no curve, or nothing to infer."""
+    t = problem.rows.t[problem.rows.measured]
+    if not t.size or not (latent.size or problem.free.any()):
+        return np.empty(0)
+    return np.quantile(t, WATCHED_TIMES)
 
 
 def _halve(kept: Array, n: int) -> None:

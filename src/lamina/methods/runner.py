@@ -1,7 +1,8 @@
 """Several chains side by side, run until they have converged: what the samplers on both engines share.
 
-Chains run until every input and parameter has R-hat <= 1.01 and at least 400 effective draws, or until a limit, which
-is reported as not converged. When the arrays of draws are full, every second draw is dropped and thinning doubles.
+Chains run until every input and parameter, and the curve at a few times, has R-hat <= 1.01 and at least 400 effective
+draws, or until a limit, which is reported as not converged. When the arrays of draws are full, every second draw is
+dropped and thinning doubles.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_hat
+from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, most_effective_draws, r_hat
 from .chains import Chain, restore_checkpoint, take_checkpoint
 from .draws import Checkpoint, Draws
+from .prediction import prepare
 
 Array = np.ndarray
 Progress = Callable[[dict[str, Any]], None]
@@ -24,6 +26,10 @@ Progress = Callable[[dict[str, Any]], None]
 SECONDS_A_BATCH = 0.25
 #: Convergence is checked when the arrays of draws are half full, and this many times until they are full.
 CHECKS = 4
+#: Chains of records with no more rows converge in a second or so.
+SHORT = 200
+#: A curve that varies by less than this, relative to its size, is constant.
+ROUNDING = 1e-9
 #: A shorter warm-up has one part only.
 FEWEST_IN_PARTS = 200
 
@@ -71,9 +77,11 @@ class ChainRunner:
         self.chains, self.progress = chains, progress
         self.pool, self.leader = ThreadPoolExecutor(workers), ThreadPoolExecutor(1)
         self.warmed_up, self.thin, self.rounds_a_batch = 0, 1, 16  #: sweeps of warm-up; thinning
+        self.prepared = False
         self.checked: tuple[int, int, bool] | None = None
         self.r_hat: Array | None = None
         self.ess: Array | None = None
+        self.most_ess = np.inf
         self.parameters = np.flatnonzero(chains[0].problem.free)
 
     @property
@@ -91,7 +99,7 @@ class ChainRunner:
     def finished(self, max_sweeps: int) -> bool:
         """Have the chains converged, or reached their limit?
 
-        The parameters are checked first: they are few, and often the last to converge.
+        The parameters and the curve are checked first: they are few, and often the last to converge.
         """
         kept, keep = self.chains[0].kept, self.chains[0].budget.watched
         at_limit = kept >= max_sweeps // self.thin
@@ -119,9 +127,20 @@ class ChainRunner:
         for future in futures:
             future.result()
         took = time.perf_counter() - began
+        self._prepare_answers()
         grown = self.rounds_a_batch * min(max(SECONDS_A_BATCH / max(took, 1e-6), 0.5), 4.0)
         self.rounds_a_batch = max(int(grown), 1)
         self.warmed_up += count if adapt else 0
+
+    def _prepare_answers(self) -> None:
+        """Compile, or load, what predicts the curve, while chains run: they leave Python's lock to others.
+
+        Chains of short records would be done before.
+        """
+        problem = self.chains[0].problem
+        if not self.prepared and len(problem.record) > SHORT:
+            self.pool.submit(prepare, problem, *(one.copy() for one in self.chains[0].now))
+        self.prepared = True
 
     def _report(self, adapt: bool) -> None:
         if self.progress is not None:
@@ -143,21 +162,44 @@ class ChainRunner:
         self.pool.shutdown(wait=True)
 
     def check_convergence(self, inputs: bool = True) -> bool:
-        """Have all parameters, and with ``inputs`` all inputs, converged, judged on the draws so far?"""
+        """Have all parameters, the curve, and with ``inputs`` all inputs, converged, judged on the draws so far?"""
         kept = min(chain.kept for chain in self.chains)
         if kept < FEWEST_DRAWS:
             return False
         what = (kept, self.thin, inputs)
         if self.checked != what:
             draws = np.stack([self._watched(chain, kept, inputs) for chain in self.chains])
-            nothing = draws.shape[2] == 0  # everything is known
-            self.r_hat, self.ess = (np.empty(0),) * 2 if nothing else (r_hat(draws), effective_draws(draws))
+            self.r_hat, self.ess = self._judge(draws)
+            self.most_ess = self._most_ess() if inputs else np.inf
             self.checked = what  # only now: it may be interrupted
         return self.converged
 
     def _watched(self, chain: Chain, kept: int, inputs: bool) -> Array:
-        phi = chain.phi[:kept, self.parameters]
-        return np.hstack([chain.watched[:kept], phi]) if inputs else phi
+        """Draws of inputs, parameters and the curve, in this order."""
+        few = np.hstack([chain.phi[:kept, self.parameters], chain.curve[:kept]])
+        return np.hstack([chain.watched[:kept], few]) if inputs else few
+
+    def _judge(self, draws: Array) -> tuple[Array, Array]:
+        """R-hat and effective draws of each quantity (chains, n, V); the curve's, which are the last, may be constant.
+
+        What is constant has not converged, but a curve may be known although the inputs are not.
+        """
+        if draws.shape[2] == 0:  # everything is known
+            return np.empty(0), np.empty(0)
+        found, enough = r_hat(draws), effective_draws(draws)
+        first = draws.shape[2] - len(self.chains[0].times)
+        for k in range(first, draws.shape[2]):
+            if np.ptp(draws[..., k]) <= ROUNDING * np.abs(draws[..., k]).max():
+                found[k], enough[k] = 1.0, np.inf
+        return found, enough
+
+    def _most_ess(self) -> float:
+        """The most effective draws that the worst input can have, where not all inputs are watched."""
+        latent, known = self.chains[0].latent, [chain.moments for chain in self.chains]
+        if len(latent) == len(self.chains[0].rows) or any(one is None for one in known):
+            return np.inf
+        means, variances = np.array(known)[:, :, latent].swapaxes(0, 1)
+        return most_effective_draws(means, variances)
 
     @property
     def converged(self) -> bool:
@@ -170,7 +212,7 @@ class ChainRunner:
 
     @property
     def least_ess(self) -> float:
-        return float(np.min(self.ess, initial=np.inf)) if self.ess is not None else 0.0
+        return float(min(np.min(self.ess, initial=np.inf), self.most_ess)) if self.ess is not None else 0.0
 
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
@@ -213,10 +255,11 @@ def _diagnostics(runner: ChainRunner, interrupted: bool, seconds: float) -> dict
     }
     if runner.r_hat is not None and runner.ess is not None:
         inputs, names = len(chains[0].rows), [problem.names[i] for i in runner.parameters]
-        found["watched_rows"] = chains[0].rows
-        found["r_hat_inputs"], found["ess_inputs"] = runner.r_hat[:inputs], runner.ess[:inputs]
-        found["r_hat_theta"] = dict(zip(names, runner.r_hat[inputs:].tolist(), strict=True))
-        found["ess_theta"] = dict(zip(names, runner.ess[inputs:].tolist(), strict=True))
+        found["watched_rows"], found["watched_times"] = chains[0].rows, problem.to_user(chains[0].times)
+        for name, values in ("r_hat", runner.r_hat), ("ess", runner.ess):
+            of_inputs, of_theta, of_curve = np.split(values, [inputs, inputs + len(names)])
+            found[f"{name}_inputs"], found[f"{name}_curve"] = of_inputs, of_curve
+            found[f"{name}_theta"] = dict(zip(names, of_theta.tolist(), strict=True))
     return found
 
 

@@ -33,7 +33,7 @@ def chain_evidence(facts: Facts) -> str:
     text = "The chains were too short to judge whether they agree."
     if np.isfinite(r_hat):
         text = (
-            f"R-hat compares the chains and is near 1 if they agree: the worst of all inputs and parameters is "
+            f"R-hat compares the chains and is near 1 if they agree: the worst of {judged_on(facts)} is "
             f"{r_hat:.3f}, and the limit is {R_HAT:g}. The smallest number of effective draws is {ess:.0f}, and "
             f"{ESS:g} are required."
         )
@@ -41,6 +41,11 @@ def chain_evidence(facts: Facts) -> str:
     if facts.get("divergent"):
         text += f" {count(facts['divergent'], 'transition')} diverged."
     return text
+
+
+def judged_on(facts: Facts) -> str:
+    """What convergence was judged on."""
+    return "all inputs, parameters and points of the curve" if "r_hat_curve" in facts else "all inputs and parameters"
 
 
 def best_parameters(facts: Facts, kept: int) -> str:

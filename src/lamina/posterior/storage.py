@@ -68,6 +68,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("chains", "sweeps", "warmup", "thin", "steps", "members", "divergent", "evaluations"), (int,)),
     **dict.fromkeys(("r_hat_theta", "ess_theta"), (dict,)),
     **dict.fromkeys(("r_hat_inputs", "ess_inputs", "watched_rows"), (np.ndarray,)),
+    **dict.fromkeys(("r_hat_curve", "ess_curve", "watched_times"), (np.ndarray,)),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
 from ..methods import Method
 from ..methods.registry import METHODS
+from ..methods.words import judged_on
 from ..model.parameters import T_SCALE
 from ..posterior.boxes import has_rate
 from ..posterior.diagnosis import state_of
@@ -179,7 +180,7 @@ def _inference(posterior: Posterior) -> list[str]:
     text = [_method(posterior).words.inference(facts, len(posterior.draws.tau))]
     if np.isfinite(facts.get("r_hat", np.nan)):
         text.append(
-            f"The largest R-hat of all inputs and parameters (Vehtari et al. 2021) was {facts['r_hat']:.3f} and the "
+            f"The largest R-hat of {judged_on(facts)} (Vehtari et al. 2021) was {facts['r_hat']:.3f} and the "
             f"smallest effective sample size {facts['ess']:.0f}."
         )
     return text if state_of(facts) == "converged" else [*text, "THE FIT HAS NOT CONVERGED."]

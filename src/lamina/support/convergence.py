@@ -13,6 +13,8 @@ Array = np.ndarray
 
 #: Chains have converged if no R-hat is above this and no effective sample size below.
 R_HAT, ESS = 1.01, 400.0
+#: How often ``most_effective_draws`` may be too low.
+BY_CHANCE = 0.01
 #: Fewer draws a chain are not looked at.
 FEWEST_DRAWS = 4
 #: In chains shorter than this R-hat is infinite and no draw is effective.
@@ -38,6 +40,26 @@ def effective_draws(draws: Array) -> Array:
 def mean_standard_error(draws: Array) -> Array:
     """Monte-Carlo standard error of the mean of each quantity, shape (V,)."""
     return draws.std(axis=(0, 1), ddof=1) / np.sqrt(_effective(_split(draws)))
+
+
+def most_effective_draws(means: Array, variances: Array) -> float:
+    """The most effective draws, of all chains, that the worst of V quantities can have, from (chains, V) moments.
+
+    With n effective draws in c chains, n / c times the variance of the means over that within chains is
+    chi²(c - 1) / (c - 1) distributed. The n returned is less than the true one, of any quantity, in one case in a
+    hundred. That is a coarse judgement, but needs no draws: of long records it judges every input.
+    """
+    from scipy.special import chdtri
+
+    chains, V = means.shape
+    if chains < 2 or V == 0:
+        return np.inf
+    between, within = means.var(axis=0, ddof=1), variances.mean(axis=0)
+    if (between == 0.0).all():
+        return np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nanmax(between / within)
+    return float(chains * chdtri(chains - 1, BY_CHANCE / V) / (chains - 1) / ratio)
 
 
 def _split(draws: Array) -> Array:
