@@ -249,7 +249,8 @@ def test_both_engines_find_the_same(method):
 def test_progress_is_told_what_is_going_on():
     states = []
     found = fits.quietly(RECORD, progress=states.append, **QUICK)
-    assert [state["stage"] for state in states] == sorted((state["stage"] for state in states), reverse=True)
+    stages = [state["stage"] for state in states if state["stage"] != "compiling"]
+    assert stages == sorted(stages, reverse=True)
     assert states[-1]["sweeps"] == found.diagnostics["sweeps"] == 400
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .engine.cache import NOTICE, watch
 from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method
@@ -24,6 +26,8 @@ from .records.layers import STEPS, add_layers
 from .support.checks import check_whole
 from .support.convergence import FEWEST_DRAWS
 from .support.memory import check_memory
+
+LOG = logging.getLogger("lamina")
 
 #: Fewer rows do not determine both a length scale and a standard deviation.
 FEWEST_ROWS = 3
@@ -109,9 +113,10 @@ class Fit:
 
     def run(self, **more: Any) -> Posterior:
         """Fit, with ``more`` options such as progress. Warns with NotConverged."""
+        options = self.options | more
         # On matrices as small as these, several threads of linear algebra only wait for each other.
-        with threadpool_limits(limits=1, user_api="blas"):
-            posterior = Posterior(self.problem, self.method.run(self.problem, seed=self.seed, **self.options | more))
+        with threadpool_limits(limits=1, user_api="blas"), watch(lambda: _tell_compiling(options.get("progress"))):
+            posterior = Posterior(self.problem, self.method.run(self.problem, seed=self.seed, **options))
         _warn(posterior)
         return posterior
 
@@ -188,6 +193,12 @@ def prepare_age_depth(
         return prepare(layered, seed=seed, **options)
     except LaminaError as error:
         raise error.renumbered(rows) from None
+
+
+def _tell_compiling(progress: Callable[[dict[str, Any]], None] | None) -> None:
+    LOG.info(NOTICE)
+    if progress is not None:
+        progress({"stage": "compiling", "sweeps": 0, "note": NOTICE})
 
 
 def _warn(posterior: Posterior) -> None:

@@ -1,4 +1,4 @@
-"""Compiled code that cannot be kept, or read, never stops a fit."""
+"""Compiled code that cannot be kept, or read, never stops a fit; and users are told when something is compiled."""
 
 import os
 import shutil
@@ -9,9 +9,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from numba import njit
 
 import lamina
 from lamina.engine import cache
+from lamina.engine.cache import watch
 
 #: Compiles a small function of lamina and prints what it gives.
 PROGRAM = """
@@ -100,3 +102,31 @@ def test_damaged_code_is_compiled_again(tmp_path):
         assert kept
         for path in kept if broken is not None else ():
             path.write_bytes(broken)
+
+
+def function(module):
+    """A new compiled function, as if it stood in this module."""
+
+    def add_one(x):
+        return x + 1
+
+    add_one.__module__ = module
+    return njit(add_one)
+
+
+def test_it_is_told_once_when_code_of_lamina_is_compiled():
+    told, one, other = [], function("lamina.somewhere"), function("lamina.elsewhere")
+    with watch(lambda: told.append(True)):
+        one(1)
+        one(1.0)
+        other(1)
+    assert told == [True]
+
+
+def test_nothing_is_told_of_code_that_is_compiled_already_or_of_others():
+    told, done = [], function("lamina.somewhere")
+    done(1)
+    with watch(lambda: told.append(True)):
+        done(2)
+        function("another_package")(1)
+    assert told == []

@@ -51,9 +51,11 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("warm-up", total=None, state="compiling, the first time")
+        task = shown.add_task("warm-up", total=None, state="starting")
 
         def show(state: dict[str, Any]) -> None:
+            if "note" in state:
+                shown.console.print(state["note"])
             text = f"{state['sweeps']:,} sweeps"
             if "ess" in state:
                 text += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"

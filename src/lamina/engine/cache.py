@@ -1,4 +1,4 @@
-"""Compiled code where it cannot be kept: in a temporary folder, or nowhere, with a warning and never with an error.
+"""Compiled code: a notice when something is compiled, and where it is kept if Numba knows of no place for it.
 
 Numba keeps compiled code beside the source or else in the user's cache folder. If it can write to neither, it raises an
 error; so it does if the disk is full, or if what it has kept is damaged. A fit can compile again instead.
@@ -13,16 +13,18 @@ import shutil
 import stat
 import tempfile
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partialmethod
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching
+from numba.core import caching, event
 
 PACKAGE = Path(__file__).resolve().parent.parent
+#: What users are told when code has to be compiled: for each kind of record, once.
+NOTICE = "Compiling code for this kind of record. This happens once and usually takes half a minute."
 #: Set once there has been a warning, so that worker processes do not repeat it.
 WARNED = "LAMINA_CACHE_WARNED"
 _ADVICE = "Set NUMBA_CACHE_DIR to a folder that you can write to."
@@ -111,3 +113,25 @@ def never_fail() -> None:
         found: Any = caching.FunctionCache
         found.save_overload = partialmethod(_save, save=found.save_overload)
         found.load_overload = partialmethod(_load, load=found.load_overload)
+
+
+class _Watch(event.Listener):
+    """Calls ``tell`` when a function of lamina is first compiled."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell, self.told = tell, False
+
+    def on_start(self, event: Any) -> None:
+        if not self.told and event.data["dispatcher"].py_func.__module__.startswith("lamina."):
+            self.told = True
+            self.tell()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to tell."""
+
+
+@contextmanager
+def watch(tell: Callable[[], None]) -> Iterator[None]:
+    """Inside, ``tell`` is called once if something has to be compiled."""
+    with event.install_listener("numba:compile", _Watch(tell)):
+        yield
