@@ -46,7 +46,7 @@ RECORDS = {
     "200 rows": Setting(200, 10.0, 0.1),
     "1,000 rows": Setting(1000, 10.0, 0.1, sweeps=8_000),
     "10,000 rows": Setting(10_000, 10.0, 0.1, sweeps=2_000),
-    "three cores of 100 rows": Setting(100, 10.0, 0.1, cores=3),
+    "three cores of 100 rows": Setting(100, 1.3, 0.15, cores=3),
 }
 GROWTH = {f"{rows:,} rows": Setting(rows, 10.0, 0.1) for rows in (100, 1000, 10_000, 100_000)}
 LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
