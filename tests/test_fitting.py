@@ -41,6 +41,12 @@ QUICK = fits.OPTIONS["mcmc"]
         ({"kernel": 0}, lamina.KernelError, "kernel must be"),
         ({"method": "nigp", "kernel": lamina.Matern12()}, lamina.MethodError, "use Matern32 or Matern52"),
         ({"method": "npv", "prediction": "best"}, lamina.MethodError, 'prediction must be "mixture" or "plugin"'),
+        (
+            {"method": "npv", "covariance": "full"},
+            lamina.MethodError,
+            'covariance must be "diagonal" or "isotropic", got .full.',
+        ),
+        ({"method": "npv", "covariance": np.eye(3)}, lamina.MethodError, 'covariance must be "diagonal" or'),
         ({"gaps": "poisson"}, lamina.MethodError, "unknown gap prior 'poisson'. Choose one of: uniform"),
         ({"mean": "quadratic"}, lamina.MethodError, "mean must be one of constant, linear, zero"),
         ({"mean": "linear", "kernel": lamina.Matern32() + lamina.Constant()}, lamina.MethodError, "the trend once"),

@@ -253,6 +253,14 @@ BAD = {
         ["core.csv", "--method", "nuts", "--max-sweeps", "9"],
         "--max-sweeps is not for --method nuts, which takes --chains, --draws",
     ),
+    "an option of another method": (
+        ["core.csv", "--method", "gp", "--npv-covariance", "isotropic"],
+        "--npv-covariance is not for --method gp, which takes no such option",
+    ),
+    "a covariance that is none": (
+        ["core.csv", "--method", "npv", "--npv-covariance", "full"],
+        "'full' is not one of 'diagonal', 'isotropic'",
+    ),
     "negative error for all rows": (["core.csv", "--y-sd", "-1"], "core.csv: --y-sd -1 (y_sd= in Python) is no"),
     "sheet of a text file": (["core.csv", "--sheet", "1"], "leave out --sheet"),
     "empty name of a column": (["core.csv", "--t", ""], "option t (--t): found ''"),
@@ -260,6 +268,17 @@ BAD = {
     "unknown option": (["core.csv", "--fast"], "No such option"),
     "a name too long for a file": (["a" * 300], "the file cannot be read"),
 }
+
+
+def test_the_covariance_of_npv_is_an_option_and_kept_with_the_run(tmp_path):
+    table, out = write_table(tmp_path), tmp_path / "out"
+    done = lamina("fit", table, "--out", out, "--method", "npv", "--npv-covariance", "isotropic", "--quiet")
+    assert done.exit_code in (0, 3), done.output
+    run = json.loads((out / "run.json").read_text())
+    assert run["settings"]["npv_covariance"] == "isotropic"
+    assert run["diagnostics"]["covariance"] == "isotropic"
+    assert library.load(out / "posterior.nc").diagnostics["covariance"] == "isotropic"
+    assert "isotropic covariance" in (out / "report.html").read_text()
 
 
 @pytest.mark.slow

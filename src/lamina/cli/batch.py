@@ -25,7 +25,7 @@ OUTPUT = given.pick("out at interval figures resume force quiet") | {
 
 
 @given.bundled(
-    settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps"),
+    settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps npv_covariance"),
     output=OUTPUT,
     work=WORK,
     reading={name: one for name, one in given.READ.items() if not name.startswith("dates")},

@@ -130,6 +130,10 @@ OPTIONS: dict[str, Given] = {
         "Maximum number of sweeps of each chain after warm-up; with --resume, of additional sweeps.", FITTING,
         parser=whole(1),
     ),
+    "npv_covariance": option(
+        "--npv-covariance", Literal["diagonal", "isotropic"] | None,
+        "Covariance of npv's Gaussians: diagonal (the default), or isotropic as in the paper.", FITTING,
+    ),
     # what is written, and where
     "out": option("--out", Path | None, "Folder for the results; by default named after the table.", OUTPUT),
     "at": option("--at", str | None, "Times of the tables: first:last:step, or a,b,c.", OUTPUT),

@@ -54,7 +54,7 @@ class DrawBudget(NamedTuple):
 def draw_budget(problem: Problem, draws: int, chains: int) -> DrawBudget:
     """What each chain keeps if the user wants ``draws`` in all."""
     watched = max(max(draws, FEWEST_WATCHED) // chains, 10)
-    size = _precision(problem).itemsize
+    size = precision(problem).itemsize
     size += 16 if problem.has_renewals else 0  # shift and factor
     affordable = MOST_BYTES // (size * len(problem.record))
     return DrawBudget(watched, min(max(min(draws, affordable) // chains, 1), watched))
@@ -78,7 +78,7 @@ class Chain(ABC):
         self.watched = np.empty((2 * budget.watched, len(self.rows)))
         self.phi = np.empty((2 * budget.watched, len(problem.start)))
         self.curve = np.empty((2 * budget.watched, len(self.times)))
-        self.tau = np.empty((2 * budget.complete, n), dtype=_precision(problem))
+        self.tau = np.empty((2 * budget.complete, n), dtype=precision(problem))
         renewed = self.tau.shape if problem.has_renewals else (0, n)
         self.shift, self.factor = np.empty(renewed), np.empty(renewed)  #: as in ``Draws``
 
@@ -169,7 +169,7 @@ def _halve(kept: Array, n: int) -> None:
     kept[: n // 2] = kept[1 : 2 * (n // 2) : 2]
 
 
-def _precision(problem: Problem) -> np.dtype:
+def precision(problem: Problem) -> np.dtype:
     """Of the inputs that are kept."""
     errors = problem.scale[problem.scale > 0.0]
     grain = np.spacing(np.abs(problem.rows.t).max().astype(np.float32))

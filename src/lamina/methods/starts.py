@@ -12,6 +12,10 @@ from ..model.problem import Problem
 
 Array = np.ndarray
 
+#: The slope that separates equal inputs moves the last row of a sequence by no more than this part of its span, nor of
+#: the error of a date.
+SLOPE_OF_SPAN, SLOPE_OF_ERROR = 1e-3, 0.1
+
 
 def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 1.0) -> Array:
     """Inputs (N,) in internal time: the dates plus noise of ``jitter`` times their errors, put in order.
@@ -31,7 +35,7 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
         exact, dates = record.exact[rows], t[rows] - least
         sd = np.where(exact, 1e-6 * max(scale.max(), 1e-12), scale[rows])
         ordered = isotonic_regression(tau[rows] - least, weights=sd**-2.0 / np.max(sd**-2.0)).x
-        step = 1e-3 * (np.ptp(dates) or scale[rows].max() or 1.0) / len(rows)
+        step = _slope(dates, scale[rows]) / len(rows)
         ordered = ordered + step * np.arange(len(rows))
         fixed = np.flatnonzero(exact)
         for k in range(len(fixed) + 1):
@@ -48,6 +52,13 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
             ordered[between] = np.maximum.accumulate(ordered[between])
         tau[rows] = np.where(exact, t[rows], ordered + least)
     return tau
+
+
+def _slope(dates: Array, scale: Array) -> float:
+    """How far the slope moves the last row; enough, whatever the errors, to be seen in every input."""
+    of_span = SLOPE_OF_SPAN * float(np.ptp(dates) or scale.max() or 1.0)
+    of_error = SLOPE_OF_ERROR * float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else of_span
+    return min(of_span, max(of_error, 4.0 * len(dates) * float(np.spacing(np.abs(dates).max()))))
 
 
 def starting_phi(problem: Problem, rng: np.random.Generator, jitter: float = 0.5) -> Array:

@@ -41,8 +41,8 @@ KERNELS: dict[str, type[Kernel]] = {
     "rational-quadratic": RationalQuadratic,
     "periodic": Periodic,
 }
-#: Settings that are options of some methods only.
-OF_METHODS = ("chains", "draws", "max_sweeps")
+#: Settings that are options of some methods only. One that begins with the name of a method is an option of that one.
+OF_METHODS = ("chains", "draws", "max_sweeps", "npv_covariance")
 #: What a number of ensemble.csv takes in memory.
 BYTES_A_MEMBER = 60.0
 
@@ -66,10 +66,10 @@ def kernel_by_name(text: str) -> Kernel:
 def check_settings(request: OutputRequest, kernel: Kernel) -> None:
     """Raise MethodError for settings that the method does not have, and for results that it cannot give."""
     method = request.settings["method"]
-    known = METHODS[method].options
+    known = [name for name in OF_METHODS if _option(name, method) in METHODS[method].options]
     wrong = [name for name in OF_METHODS if name in request.settings and name not in known]
     if wrong:
-        takes = ", ".join(_flag(name) for name in OF_METHODS if name in known)
+        takes = ", ".join(_flag(name) for name in known)
         raise MethodError(
             f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
         )
@@ -87,7 +87,8 @@ def check_ensemble(request: OutputRequest, rows: int) -> None:
 
 def fit_arguments(settings: Mapping[str, Any], kernel: Kernel, record: Record | None = None) -> dict[str, Any]:
     """The arguments of ``lamina.fit``. With ``trend``, which needs the record, the kernel gets a linear trend."""
-    arguments = {name: value for name, value in settings.items() if name not in ("trend", "methods", *AGE_FILES)}
+    kept = {name: value for name, value in settings.items() if name not in ("trend", "methods", *AGE_FILES)}
+    arguments = {_option(name, settings.get("method", DEFAULT)): value for name, value in kept.items()}
     arguments["kernel"] = kernel
     if "trend" not in settings or record is None:
         return arguments
@@ -164,6 +165,11 @@ def read_age_files(files: Mapping[str, Path], reading: TableReading) -> tuple[di
         warnings.simplefilter("always", SummaryWarning)
         found = {AGE_FILES[name][0]: AGE_FILES[name][1](path, reading) for name, path in files.items()}
     return found, [str(one.message) for one in noted]
+
+
+def _option(name: str, method: str) -> str:
+    """The argument of ``lamina.fit`` that a setting becomes: npv_covariance is the covariance of npv."""
+    return name.removeprefix(f"{method}_")
 
 
 def _flag(name: str) -> str:

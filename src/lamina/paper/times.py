@@ -27,7 +27,7 @@ from ..methods.mcmc.dense_chain import DenseChain
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
-from .functions import simulate
+from .functions import PAPER_NPV, simulate
 from .trials import Progress, Rows, Trial, run_trials
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _sample(record: Record, engine: str, seed: int, iterations: int) -> None:
 
 def _approximate(record: Record, engine: Any, seed: int, iterations: int) -> None:
     few: dict[str, Any] = {"max_steps": 1} if iterations < ITERATIONS else {}
-    fit(record, method="npv", engine=engine, seed=seed, gaps="log-uniform", cores=1, **few)
+    fit(record, engine=engine, seed=seed, gaps="log-uniform", cores=1, **PAPER_NPV, **few)
 
 
 def _maximise(method: Any) -> Callable[..., object]:

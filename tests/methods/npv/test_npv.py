@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 
 import lamina
 from lamina.methods.coordinates import to_inputs
-from lamina.methods.npv import _Inference, _uncertain_everywhere
+from lamina.methods.npv import _uncertain_everywhere
+from lamina.methods.npv.inference import Inference
 from lamina.methods.npv.objective import entropy_bound, expected_dates, smooth_part, variance_part
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
@@ -38,12 +39,12 @@ RECORDS = {"one sequence": fits.record, "interleaved": interleaved, "exact row f
 
 
 @pytest.fixture(params=RECORDS.values(), ids=RECORDS.keys())
-def inference(request) -> _Inference:
+def inference(request) -> Inference:
     problem = build_problem(request.param(), Model(KNOWN_LEVEL, estimate=("t_scale", "y_scale")))
-    return _Inference(_uncertain_everywhere(problem), components=3, max_steps=50)
+    return Inference(_uncertain_everywhere(problem), components=3, max_steps=50)
 
 
-def somewhere(inference: _Inference, seed: int = 0):
+def somewhere(inference: Inference, seed: int = 0):
     """Means, variances and parameters of some Q."""
     rng = np.random.default_rng(seed)
     m = np.array([inference._start(rng) for _ in range(inference.K)])
@@ -95,7 +96,7 @@ def test_gradients_of_the_first_order_objective(inference):
 
 def test_both_engines_have_one_objective(inference):
     """Values up to a constant, gradients and curvatures."""
-    dense = _Inference(replace(inference.problem, engine="dense"), components=3, max_steps=50)
+    dense = Inference(replace(inference.problem, engine="dense"), components=3, max_steps=50)
     values = []
     for seed in range(2):
         m, v, phi = somewhere(inference, seed)
