@@ -171,6 +171,8 @@ def main() -> None:
     parser.add_argument("--one", help="measure this record here, and print what was found as JSON")
     parser.add_argument("--markdown", type=Path, help="write the table into this page")
     options = parser.parse_args()
+    if options.against is not None and not (options.against / "src" / "lamina" / "__init__.py").is_file():
+        parser.error(f"--against: {options.against} is no checkout of lamina")
     every = GROWTH if options.growth else RECORDS
     if options.one:
         print(json.dumps(measure(every[options.one], options.seed)))
