@@ -352,6 +352,7 @@ def test_a_known_memory_begins_at_an_even_pace_between_exact_inputs():
     assert (pace[:, 1:] > np.exp(-0.1) * pace[:, :-1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["markov", "dense"])
 def test_a_fit_with_memory_goes_on_from_its_checkpoint(engine):
     options = {"memory": True, "engine": engine, "chains": 2, "warmup": 20, "seed": 1}

@@ -67,6 +67,7 @@ def test_a_peer_that_is_missing_breaks_or_takes_too_long_is_a_result(script, tmp
     assert script["why"]("Traceback\nModuleNotFoundError: No module named 'stratmc'\n").startswith("not installed: No")
 
 
+@pytest.mark.slow
 def test_a_peer_out_of_time_takes_its_own_processes_with_it(script, tmp_path, monkeypatch):
     (tmp_path / "peer.py").write_text(
         "import os, pathlib, subprocess, sys\n"

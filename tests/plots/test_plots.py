@@ -164,6 +164,7 @@ def test_a_fit_that_has_not_converged_says_so():
     assert plots.summary(fits.posterior("gp")).get_suptitle() == ""
 
 
+@pytest.mark.slow
 def test_a_curve_without_a_rate_has_no_panel_for_it():
     posterior = lamina.fit(fits.record(), "gp", lamina.Matern12(), engine="dense")
     assert len(plots.summary(posterior).axes) == 1

@@ -43,6 +43,7 @@ def test_the_first_time_above_a_level_is_that_of_the_true_curve(wave):
     assert later["q50"][0] == pytest.approx(2.0 * np.pi + np.pi / 6.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_first_time_above_a_rate(wave):
     table = wave.first_exceeds(0.5, between=(2.0, 10.0), of="rate")  # cos t
     assert table["mean"][0] == pytest.approx(2.0 * np.pi - np.pi / 3.0, abs=1e-2)

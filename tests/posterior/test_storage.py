@@ -259,6 +259,7 @@ def test_what_hdf5_does_not_read_safely_is_not_read(kind, tmp_path):
         lamina.load(path)
 
 
+@pytest.mark.slow
 def test_everything_a_real_core_holds_comes_back(tmp_path):
     from lamina.dates import SplitNormal, Tabulated, Uniform
 

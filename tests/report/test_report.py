@@ -178,6 +178,7 @@ def test_a_fit_that_cannot_be_used_has_a_banner():
     assert 'role="alert"' not in report.html(fits.posterior("gp"))
 
 
+@pytest.mark.slow
 def test_a_curve_without_a_rate_says_so():
     page = report.html(lamina.fit(fits.record(), "gp", lamina.Matern12()))
     assert "figure-rate" not in figures_of(page)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import MethodError, StorageError
+from ..errors import KernelError, MethodError, StorageError
 from ..model.problem import Problem
 from ..model.rows import Rows
 from ..support.checks import digest
@@ -115,7 +115,10 @@ class Chain(ABC):
         here = slice(self.kept, self.kept + len(tau))
         self.watched[here], self.phi[here] = tau[:, self.rows], phi
         if len(self.times) and len(tau):
-            self.curve[here] = curve_means(self.problem, tau, phi, renewed, self.times)
+            try:
+                self.curve[here] = curve_means(self.problem, tau, phi, renewed, self.times)
+            except KernelError:  # beyond double precision, on the dense engine
+                self.curve[here] = np.nan
         complete = (self.tau, self.shift, self.factor) if renewed else (self.tau,)
         for k in range(len(tau)):
             self.kept += 1
@@ -244,7 +247,8 @@ def _put_back(own: dict[str, Array], chain: Chain) -> None:
         drawn, place = own[f"draws {name}"], getattr(chain, name)
         if n > len(place) or drawn.shape != (n, *place.shape[1:]):
             raise ValueError(f"the draws of {name} have the shape {drawn.shape}")
-        if drawn.dtype != place.dtype or not np.isfinite(drawn).all():
+        unusable = np.isinf(drawn) if name == "curve" else ~np.isfinite(drawn)  # a curve may be NaN, see ``add``
+        if drawn.dtype != place.dtype or unusable.any():
             raise ValueError(f"the draws of {name} are not numbers")
     here = chain.snapshot()
     check_state({name: own[name] for name in here}, here, chain.problem.rows)

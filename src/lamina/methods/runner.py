@@ -182,10 +182,12 @@ class ChainRunner:
     def _judge(self, draws: Array) -> tuple[Array, Array]:
         """R-hat and effective draws of each quantity (chains, n, V); the curve's, which are the last, may be constant.
 
-        What is constant has not converged, but a curve may be known although the inputs are not.
+        What is constant has not converged, but a curve may be known although the inputs are not. A curve that some draw
+        leaves beyond double precision (NaN) is not judged.
         """
         if draws.shape[2] == 0:  # everything is known
             return np.empty(0), np.empty(0)
+        draws[..., np.isnan(draws).any(axis=(0, 1))] = 0.0
         found, enough = r_hat(draws), effective_draws(draws)
         first = draws.shape[2] - len(self.chains[0].times)
         for k in range(first, draws.shape[2]):

@@ -64,6 +64,7 @@ def test_independent_errors_give_what_mcmc_gives_without_order():
     check_agree(mcmc, normal)
 
 
+@pytest.mark.slow
 def test_correlated_errors_as_members_and_as_a_covariance_agree():
     found = record(order="decreasing")
     covariance = 0.4**2 * np.exp(-0.5 * np.abs(np.subtract.outer(found.t, found.t)))

@@ -53,6 +53,7 @@ def test_both_engines_sample_the_same_posterior(record, options):
     assert np.abs((mean - dense_mean) / np.hypot(error, dense_error)).max() < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", ["_move_gaps", "_sweep"])
 def test_either_move_of_the_inputs_alone_samples_their_posterior(left_out, monkeypatch):
     """Dates and values say little here, so that a wrong factor in an acceptance ratio would show."""

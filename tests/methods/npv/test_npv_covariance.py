@@ -84,6 +84,7 @@ def test_a_shared_variance_lies_between_those_that_it_stands_for(record, rng):
     assert (shared[:, 0] <= own.max(axis=1)).all()
 
 
+@pytest.mark.slow
 def test_with_a_single_coordinate_there_is_nothing_to_share():
     given, t_sd = fits.record(), np.zeros(10)
     t_sd[4] = 0.3
