@@ -635,6 +635,7 @@ def test_a_demonstration_that_was_interrupted_goes_on(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
+        patch.setattr("lamina.methods.runner.SECONDS_A_BATCH", 0.01)  # the first batch does not suffice
         done = lamina("demo", "--out", tmp_path / "out", "--quiet")
     assert done.exit_code == 130
     assert "--resume continues it" in done.stderr

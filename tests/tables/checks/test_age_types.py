@@ -42,3 +42,10 @@ def test_beside_calendar_ages_the_option_chooses_the_radiocarbon_ages(table):
 def test_a_curve_and_calendar_ages_exclude_each_other(table):
     with pytest.raises(TableError, match="--curve calibrates radiocarbon ages, but --age-type says calendar"):
         read(table(PLAIN), Options(age_type="calendar", curve="IntCal20"))
+
+
+def test_ages_before_present_that_say_nothing_else_are_calendar_ages_with_a_note(table):
+    path = table("depth,age (yr BP),age_sd,rsl,rsl_sd\n1,100,10,0.1,0.1\n2,200,10,0.2,0.1\n3,300,10,0.3,0.1\n")
+    facts = {fact.what: fact for fact in read(path).facts}
+    assert facts["age type"].understood == "calendar ages"
+    assert "--age-type radiocarbon" in facts["age type"].why

@@ -8,7 +8,7 @@ from ...errors import RecordError
 from ...support.curves import curve_name
 from ..columns import MADE, Columns, Reading, made_of_radiocarbon
 from ..headers import Header, is_calibrated, is_radiocarbon
-from ..messages import flag, quote, set_by
+from ..messages import flag, option, quote, set_by
 from ..numbers import is_blank
 from .radiocarbon import is_calendar, suspicions
 
@@ -62,6 +62,9 @@ def with_age_types(reading: Reading) -> Reading:
             curve="IntCal20",
         )
         reading.refuse()
+    elif t.scale == "BP" or options.scale == "BP":
+        why = f"assumed, as nothing says radiocarbon; change it with {option('age_type', 'radiocarbon')}"
+        reading.fact("age type", "calendar ages", why)
     return reading
 
 
