@@ -63,8 +63,8 @@ def with_age_types(reading: Reading) -> Reading:
         )
         reading.refuse()
     elif t.scale == "BP" or options.scale == "BP":
-        why = f"assumed, as nothing says radiocarbon; change it with {option('age_type', 'radiocarbon')}"
-        reading.fact("age type", "calendar ages", why)
+        assumed = f"assumed, as nothing says radiocarbon; change it with {option('age_type', 'radiocarbon')}"
+        reading.fact("age type", "calendar ages", assumed)
     return reading
 
 
