@@ -102,6 +102,22 @@ def test_libraries_that_cannot_be_loaded_are_noticed_before_the_fit(tmp_path, mo
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("kind", [ImportError, MemoryError])
+def test_the_posterior_is_kept_where_the_report_finds_no_memory(tmp_path, monkeypatch, kind):
+    def full(*_, **__):
+        raise kind("failed to map segment from shared object")
+
+    monkeypatch.setattr("lamina.output.fit.write_run", full)
+    done = fit(tmp_path)
+    assert done.exit_code == 2
+    path = tmp_path / "out" / "posterior.nc"
+    assert done.stderr == (
+        "lamina: cannot write all results: failed to map segment from shared object. Allow more memory (ulimit -v). "
+        f"The posterior is in {path}: lamina.load reads it.\n"
+    )
+    assert library.load(path).curve([300.0]).notna().all(axis=None)
+
+
 @pytest.mark.parametrize("size", [0, 100, 5000])
 def test_a_file_of_which_only_the_first_bytes_find_room_is_one_error(tmp_path, limited, size):
     limited(size)
