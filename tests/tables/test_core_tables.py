@@ -66,6 +66,14 @@ def test_equal_depths_as_one_layer(table):
     assert len(merge_ties(understood.record)[0]) == 3
 
 
+@pytest.mark.parametrize(("kind", "what"), [("tie", "layers"), ("block", "blocks")])
+def test_of_many_layers_the_first_dozen_is_named(table, kind, what):
+    rows = "".join(f"{i // 2},{100 * (i // 2)},10,1,1\n" for i in range(40))
+    fact = facts(read(table(f"{HEAD}\n{rows}"), Options(equal_depth=kind)))[what]
+    assert fact.startswith("20")
+    assert "lines 24 and 25; and 8 more" in fact
+
+
 def test_equal_depths_as_a_block(table):
     understood = read(table(EQUAL), Options(equal_depth="block"))
     assert understood.record.tie is None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,20 @@ _MAGIC = (
     (b"{\\rtf", "a rich text document", "save the table as CSV"),
 )
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
+
+
+class Cells(list[list[str]]):
+    """The rows of a table, which do not change any more, so that each column is collected once."""
+
+    def __init__(self, rows: Iterable[list[str]]):
+        super().__init__(rows)
+        self._columns: dict[int, list[str]] = {}
+
+    def column(self, index: int) -> list[str]:
+        """The cells of one column."""
+        if index not in self._columns:
+            self._columns[index] = [row[index] for row in self]
+        return self._columns[index]
 
 
 @dataclass(frozen=True)
@@ -59,16 +73,22 @@ class Grid:
     assumed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     prose: tuple[str, ...] = field(default=(), kw_only=True)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.cells, Cells):
+            object.__setattr__(self, "cells", Cells(self.cells))
+
     def noting(self, *facts: Fact) -> Self:
         """The same grid with more facts."""
         return replace(self, facts=(*self.facts, *facts))
 
     def column(self, header: Header) -> list[str]:
-        """The cells below a header."""
-        return [row[header.index] for row in self.cells]
+        """The cells below a header, not to be changed."""
+        return cast(Cells, self.cells).column(header.index)
 
     def keep(self, rows: list[int]) -> Self:
-        """The same grid with only these rows."""
+        """The same grid with only these rows, which stay in their order."""
+        if len(rows) == len(self.cells):
+            return self
         return replace(self, cells=[self.cells[i] for i in rows], lines=[self.lines[i] for i in rows])
 
     def lines_of(self, rows: ArrayLike) -> list[int]:
@@ -249,22 +269,24 @@ def _below(
 
     These are left out if `skip`, unless they are most of the table. Else raises TableError.
     """
-    width = len(names)
-    again = [name.casefold() for name in names]
+    width, body = len(names), rows.cells[at + 1 :]
+    widths, again = set(map(len, body)), [name.casefold() for name in names]
     cells: list[list[str]] = []
     lines: list[int] = []
     notes, do = Notes(), "look for a missing cell, or a separator inside a text without quotes"
-    if all(len(row) == width + 1 for row in rows.cells[at + 1 :]):
+    if widths == {width + 1}:
         do = "give the first column, which seems to hold row names, a name too"
-    for row, line in zip(rows.cells[at + 1 :], rows.lines[at + 1 :], strict=True):
-        if row[:1] and row[0].casefold() == again[0] and [cell.casefold() for cell in row[:width]] == again:
+    for row, line in zip(body, rows.lines[at + 1 :], strict=True):
+        if row[0].casefold() == again[0] and [cell.casefold() for cell in row[:width]] == again:
             continue
-        if len(row) < width and rows.ragged:
-            row = row + [""] * (width - len(row))
-        if len(row) < width or any(row[width:]):
-            found = f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}"
-            notes.fault(found, do, [line])
-        cells.append(row[:width])
+        if len(row) != width:
+            if len(row) < width and rows.ragged:
+                row = row + [""] * (width - len(row))
+            if len(row) < width or any(row[width:]):
+                found = f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}"
+                notes.fault(found, do, [line])
+            row = row[:width]
+        cells.append(row)
         lines.append(line)
     ragged = sorted(line for fault in notes.faults.values() for line in fault)
     if not skip or 2 * len(ragged) > len(lines):

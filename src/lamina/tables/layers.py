@@ -14,6 +14,9 @@ from .messages import listing, option, set_by
 from .numbers import Array, Mask
 from .order import Arrangement, Key, Labels
 
+#: Layers and blocks whose lines are named.
+_NAMED = 12
+
 
 def read_ties(reading: Reading, labels: Labels | None, key: Key | None) -> Labels:
     """The layer that each row belongs to, by the column that names it; None for none.
@@ -85,6 +88,11 @@ class Between:
         """The lines of some rows of the record, sorted, in words."""
         return self.reading.name_lines(self._in_grid(rows))
 
+    def _some_lines(self, groups: list[list[int]]) -> str:
+        """The lines of groups of rows, those of the first dozen of them."""
+        more = f"; and {len(groups) - _NAMED} more" if len(groups) > _NAMED else ""
+        return "; ".join(map(self._in_lines, groups[:_NAMED])) + more
+
     def _in_grid(self, rows: list[int]) -> list[int]:
         """Rows of the record as rows of the grid, sorted."""
         return sorted(self.arranged.rows[i] for i in rows)
@@ -113,14 +121,15 @@ class Between:
                 found = f"rows at one depth are tied to different layers, {listing(sorted(map(str, named)))}"
                 reading.fault(found, "tie them to one", self._in_grid(run), None)
             elif len(run) > 1:
+                layer = next(iter(named), f"line {reading.lines[min(self._in_grid(run))]}")
                 for i in run:
-                    tied[i] = next(iter(named), f"line {reading.lines[self._in_grid(run)[0]]}")
+                    tied[i] = layer
         reading.refuse()
-        several = [self._in_lines(rows) for rows in _alike(tied) if len(rows) > 1]
+        several = [rows for rows in _alike(tied) if len(rows) > 1]
         if several:
             by_depth = f"rows at equal depth, {set_by('equal_depth')}"
             why = by_depth if reading.options.equal_depth == "tie" else "the column that names them"
-            reading.fact("layers", f"{len(several)} of several rows ({'; '.join(several)})", why)
+            reading.fact("layers", f"{len(several)} of several rows ({self._some_lines(several)})", why)
         return Between(reading, self.key, self.arranged, tied, self.exact)
 
     def _places(self) -> Iterator[list[int]]:
@@ -137,7 +146,7 @@ class Between:
         blocks = [run for run in some if len({i if self.tied[i] is None else self.tied[i] for i in run}) > 1]
         if blocks:
             self._refuse_exact([i for run in blocks for i in run if self.exact[i]])
-            lines = "; ".join(map(self._in_lines, blocks))
+            lines = self._some_lines(blocks)
             why = f"equal depths, {set_by('equal_depth')}"
             reading.fact("blocks", f"{len(blocks)}, in which the order is not known ({lines})", why)
         if self._gaps_by_depth:

@@ -44,7 +44,7 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     headers = list(headers)
     columns = {header.index: reading.column(header) for header in headers}
     _refuse_pointed_thousands(reading, headers)
-    if not any("," in cell for column in columns.values() for cell in column):
+    if not any("," in "\n".join(column) for column in columns.values()):
         return False
     cells = [(cell, i, header) for header in headers for i, cell in enumerate(columns[header.index])]
     commas = [one for one in cells if "," in one[0] and _COMMA.fullmatch(_plain(one[0]))]
@@ -64,6 +64,8 @@ def _refuse_pointed_thousands(reading: Reading, headers: Iterable[Header]) -> No
     """Raise TableError if a column may have points for thousands, as 980 above 1.234 shows."""
     for header in headers:
         column = reading.column(header)
+        if "." not in "\n".join(column):
+            continue
         pointed = [cell for cell in column if "." in cell]
         if not pointed or len(pointed) == len(column) or not all(map(_POINTED.fullmatch, pointed)):
             continue

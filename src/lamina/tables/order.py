@@ -97,9 +97,9 @@ def arrange(reading: Reading, key: Key | None, labels: Labels | None, ties: Labe
         _refuse_equal(reading, key.values, key.header, groups, ties)
     _refuse_turning_depths(reading, key, groups)
     order = _direction(reading, key, groups, t)
-    rows = []
+    rows, along = [], key.values.tolist()
     for name in sorted(groups):
-        members = sorted(groups[name], key=lambda i: (key.values[i], ties[i] or ""))
+        members = sorted(groups[name], key=lambda i: (along[i], ties[i] or ""))
         back = _runs_back(reading, key, _dated(members, t), t, order)
         if back:
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
@@ -130,6 +130,8 @@ def _groups(key: Key, labels: Labels | None) -> tuple[Groups, list[int]]:
 def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, ties: Labels) -> None:
     """Rows of one place must be one layer, unless the user has set what they are."""
     for name, members in groups.items():
+        if np.unique(key[members]).size == len(members):
+            continue
         places: dict[float, list[int]] = {}
         for i in members:
             places.setdefault(key[i], []).append(i)
@@ -161,7 +163,7 @@ def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
     named = reading.options.order is not None or reading.options.depth is not None
     if depth is None or key.by not in ("rows", "depth", "height") or (named and key.by != "rows"):
         return
-    places = values(reading, depth, "depth", blank=True)
+    places = key.values if depth is key.header else values(reading, depth, "depth", blank=True)
     reading.refuse()
     for members in groups.values():
         known = _dated(members, places)

@@ -78,9 +78,9 @@ def rows_to_use(reading: Reading) -> list[int]:
     rejected = rejected_rows(reading)
     rows = [i for i in rows if i not in rejected]
     if columns.limiting is not None and _is_about_limiting(reading, columns.limiting):
-        limiting = [i for i in rows if _is_limiting(reading, columns.limiting, i)]
+        limiting, sides = _limiting(reading, columns.limiting, rows), _sides(reading, columns.limiting)
         drop = reading.options.limiting == "drop"
-        dropped = {i for i in limiting if drop or _side(reading, columns.limiting, i) is None}
+        dropped = {i for i in limiting if drop or sides[i] is None}
         _note_limiting(reading, columns.limiting, [i for i in limiting if i not in dropped], sorted(dropped))
         rows = [i for i in rows if i not in dropped]
     reading.refuse()
@@ -97,14 +97,14 @@ def limits(reading: Reading) -> list[str | None] | None:
     header = reading.columns.limiting
     if header is None or not _is_about_limiting(reading, header):
         return None
-    sides = [_side(reading, header, i) for i in range(len(reading.cells))]
+    sides = _sides(reading, header)
     return sides if any(sides) else None
 
 
 def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: list[int]) -> None:
-    why = f"the column {header}"
-    sides = {side: [i for i in used if _side(reading, header, i) == side] for side in ("above", "below")}
-    bounds = "; ".join(f"the curve is {side} {reading.name_lines(rows)}" for side, rows in sides.items() if rows)
+    why, sides = f"the column {header}", _sides(reading, header)
+    bounded = {side: [i for i in used if sides[i] == side] for side in ("above", "below")}
+    bounds = "; ".join(f"the curve is {side} {reading.name_lines(rows)}" for side, rows in bounded.items() if rows)
     if bounds:
         reading.fact("limits", bounds, f"{why}; leave them out with {option('limiting', 'drop')}")
     if not dropped:
@@ -118,21 +118,30 @@ def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: l
         )
 
 
-def _side(reading: Reading, header: Header, row: int) -> str | None:
-    """ "above" or "below" if a cell says on which side of its value the curve lies."""
-    flag = reading.cells[row][header.index].casefold()
+def _sides(reading: Reading, header: Header) -> list[str | None]:
+    """ "above" or "below" where a cell says on which side of its value the curve lies, None elsewhere."""
+    cells = reading.column(header)
+    side_of = {cell: _side(cell.casefold()) for cell in set(cells)}
+    return [side_of[cell] for cell in cells]
+
+
+def _side(flag: str) -> str | None:
     if flag in _INDEX:
         return None
     found = {side for word, side in _SIDES.items() if word in flag}
     return found.pop() if len(found) == 1 else None
 
 
-def _is_limiting(reading: Reading, header: Header, row: int) -> bool:
-    flag = reading.cells[row][header.index].casefold()
-    limiting = flag in _LIMITING or "limiting" in flag
-    if not limiting and flag not in _INDEX:
-        note_unclear(reading, header, row)
-    return limiting
+def _limiting(reading: Reading, header: Header, rows: list[int]) -> list[int]:
+    """Those of some rows that are limiting. Flags that are not clear become faults."""
+    cells = reading.column(header)
+    flags = {cell: cell.casefold() for cell in set(cells)}
+    limiting = {cell for cell, flag in flags.items() if flag in _LIMITING or "limiting" in flag}
+    unclear = {cell for cell, flag in flags.items() if flag not in _INDEX} - limiting
+    for i in rows if unclear else ():
+        if cells[i] in unclear:
+            note_unclear(reading, header, i)
+    return [i for i in rows if cells[i] in limiting]
 
 
 def _is_about_limiting(reading: Reading, header: Header) -> bool:

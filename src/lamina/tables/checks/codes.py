@@ -13,10 +13,8 @@ from ..numbers import number_in, numbers_in
 
 #: How databases write a missing value: nines, and what programs put into empty cells.
 _CODE = re.compile(r"[-+]?9{2,}(?:[.,](?:0+|9+|25))?")
-#: What a column with such numbers has at least once.
-_SEEN = re.compile(
-    rf"^(?:{_CODE.pattern}|−9+[.,]?\d*|[-+−]?(?:[\d.]+[eE][-+\d]+|32767|32768|2147483648)(?:[.,]0*)?)$", re.MULTILINE
-)
+#: What one of these has in it, for a quick look.
+_SIGNS = ("99", "e", "E", "3276", "2147")
 _FILLS = (1e20, 1e30, 1e35, 1e36, 9.96921e36, -1e34, -32768.0, 32767.0, -2147483648.0)
 #: An error is isolated if it is larger than all others by this factor.
 _FACTOR = 5.0
@@ -48,10 +46,9 @@ def without_codes(reading: Reading, headers: list[Header]) -> Reading:
 def _ask_about_codes(reading: Reading, header: Header) -> None:
     """Ask about an isolated number that looks like a code. Among its like it is a number; if negative, warn."""
     cells = reading.column(header)
-    seen = {text for text in _SEEN.findall("\n".join(cells)) if _is_code(text)}
-    if not seen:
-        return
-    found = {i: number_in(cell, reading.comma) for i, cell in enumerate(cells) if cell in seen}
+    signs = [sign for sign in _SIGNS if sign in "\n".join(cells)]
+    seen = {cell for sign in signs for cell in cells if sign in cell and _is_code(cell)}
+    found = {i: number_in(cell, reading.comma) for i, cell in enumerate(cells) if cell in seen} if seen else {}
     if not found:
         return
     others = np.delete(numbers_in(cells, reading.comma), list(found))

@@ -12,6 +12,8 @@ def warn_of_repeated(reading: Reading) -> None:
             f"{months[0]} beside {reading.columns.t} is not used, so that all months of a year have one time. Give "
             "decimal years, such as 1998.36 for May 1998."
         )
+    if any(len(set(reading.column(header))) == len(reading.cells) for header in reading.columns.measured):
+        return
     rows = list(map(tuple, reading.cells))
     if len(set(rows)) == len(rows):
         return

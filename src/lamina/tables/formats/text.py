@@ -114,6 +114,9 @@ def split_lines(path: Path, numbered: Numbered, separator: str) -> tuple[list[li
         split = _GAPS[separator].split
         return [[cell.strip('"') for cell in split(line.strip())] for _, line in numbered], [i for i, _ in numbered]
     texts = [line for _, line in numbered]
+    if '"' not in "".join(texts):
+        rows = [_strip(line.split(separator)) for line in texts]
+        return [row for row in rows if any(row)], [i for row, (i, _) in zip(rows, numbered, strict=True) if any(row)]
     reader = csv.reader((line + "\n" for line in texts), delimiter=separator, skipinitialspace=separator != "\t")
     cells: list[list[str]] = []
     lines: list[int] = []
@@ -123,7 +126,7 @@ def split_lines(path: Path, numbered: Numbered, separator: str) -> tuple[list[li
             # A quote that is never closed swallows the lines after it; a closed one has an even number of them.
             if reader.line_num > start + 1 and "".join(texts[start : reader.line_num]).count('"') % 2:
                 raise problem(path, "a quote is opened and not closed", 'close it with "', numbered[start][0])
-            stripped = [from_cell(cell) if cell[:1] == "'" else cell for cell in map(str.strip, row)]
+            stripped = _strip(row)
             if any(stripped):
                 cells.append(stripped)
                 lines.append(numbered[start][0])
@@ -132,3 +135,8 @@ def split_lines(path: Path, numbered: Numbered, separator: str) -> tuple[list[li
         found = f"the line cannot be split into cells of at most {csv.field_size_limit():,} characters"
         raise problem(path, found, "look for a stray quote", numbered[start][0]) from None
     return cells, lines
+
+
+def _strip(row: list[str]) -> list[str]:
+    """Cells without the blanks around them, as they were before they were written for spreadsheets."""
+    return [from_cell(cell) if cell[:1] == "'" else cell for cell in map(str.strip, row)]
