@@ -168,7 +168,7 @@ def _change_lines(text: str, rng: random.Random) -> str:
     elif kind == 3:
         lines.insert(a, rng.choice(["", "# note", "title of the table", ",,,", "units,,,", "\x0c", "/* x", "*/"]))
     elif kind == 4:
-        lines += lines[1:] * rng.choice([1, 20, 100])
+        lines += lines[1:] * rng.choice([1, 20, 500])
     else:
         return rng.choice(["\r\n", "\r", "\n\n", "\u2028", "\x0b"]).join(lines)
     return "\n".join(lines)

@@ -69,6 +69,43 @@ def test_curves_are_those_of_iosacal(curve):
     assert load_curve(curve) is ours
 
 
+def some_dates(n, **given):
+    """Random radiocarbon dates of all curves and zones, exact ones and very wide ones."""
+    rng = np.random.default_rng(5)
+    while n:
+        try:
+            yield Radiocarbon(
+                rng.choice([rng.uniform(-2000.0, 50000.0), rng.uniform(0.0, 1000.0)]),
+                10.0 ** rng.uniform(-0.5, 3.3),
+                str(rng.choice([*CURVES, *ZONES])),
+                **{"delta_r_sd": float(rng.choice([0.0, 50.0])), "student": bool(rng.random() < 0.6), **given},
+            )
+        except RecordError:
+            continue
+        n -= 1
+
+
+def test_only_the_part_of_the_curve_that_matters_is_looked_at(monkeypatch):
+    found = [(date, date.table()) for date in some_dates(200)]
+    lengths = [part.stop - part.start for date, _ in found if (part := date._near(load_curve("IntCal20")))]
+    assert np.median(lengths) < 0.25 * load_curve("IntCal20").year.size
+    monkeypatch.setattr(Radiocarbon, "_near", lambda self, curve: slice(0, curve.year.size))
+    for date, table in found:
+        whole = Radiocarbon(**date.arguments())
+        expected = whole.table()
+        assert table[:2] == pytest.approx(expected[:2], rel=1e-12)
+        np.testing.assert_allclose(table.log_density, expected.log_density, rtol=1e-12, atol=1e-12)
+        assert [date.mean, date.sd] == pytest.approx([whole.mean, whole.sd], rel=1e-12)
+
+
+def test_coarse_tables_of_normal_ages_are_finite_where_the_density_is_zero():
+    """Between peaks of post-bomb carbon the density of an age with a small normal error is zero to double precision."""
+    for date in [*some_dates(100, student=False), Radiocarbon(461.5, 85.9, "NH1", student=False)]:
+        table = date.table()
+        assert table.log_density.size <= MOST + 3
+        assert np.isfinite([*table.log_density, date.mean, date.sd, *date.quantile([0.001, 0.5, 0.999])]).all()
+
+
 def test_the_density_is_the_likelihood_of_the_age():
     curve = load_curve("Marine20")
     years = np.array([1500, 1800, 1901, 2000, 2400])

@@ -15,7 +15,8 @@ standard deviation, in tenths of a year, each row as differences. ``postbomb.csv
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,15 +28,38 @@ Array = np.ndarray
 
 #: The step of a curve that continues to the present, in years: radiocarbon ages changed by 2000 years in 1963 alone.
 FINE = 0.05
+#: Neighbouring years that are looked at together to find out which part of a curve matters for a date.
+RUN = 32
 _FOLDER = Path(__file__).parent
 
 
-class Curve(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Curve:
     """A calibration curve at regular calendar years (BP, increasing), with the radiocarbon age and its sd, (n,)."""
 
     year: Array
     age: Array
     sd: Array
+
+    def part(self, which: slice) -> Curve:
+        """The curve at some of its years."""
+        return Curve(self.year[which], self.age[which], self.sd[which])
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What is known of each run of neighbouring years."""
+        starts = np.arange(0, self.year.size, RUN)
+        lowest, highest = np.minimum.reduceat, np.maximum.reduceat
+        return Runs(*(limit(values, starts) for values in (self.age, self.sd) for limit in (lowest, highest)))
+
+
+class Runs(NamedTuple):
+    """The limits of the radiocarbon age and of its sd in each run of years of a curve, (m,)."""
+
+    least_age: Array
+    most_age: Array
+    least_sd: Array
+    most_sd: Array
 
 
 @lru_cache

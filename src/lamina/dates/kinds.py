@@ -36,12 +36,12 @@ class Date:
     @property
     def mean(self) -> float:
         """Mean of the date."""
-        return tables.moments(self._fine)[0]
+        return self._moments[0]
 
     @property
     def sd(self) -> float:
         """Standard deviation of the date."""
-        return tables.moments(self._fine)[1]
+        return self._moments[1]
 
     def log_density(self, t: ArrayLike) -> Array:
         """The logarithm of the density at t, of the shape of t."""
@@ -64,6 +64,10 @@ class Date:
         if not 0.0 < mass < 1.0:
             raise RecordError(f"the mass of highest-density intervals lies between 0 and 1, got {mass!r}. Give 0.95.")
         return self._highest(mass)
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
+        return tables.moments(self._fine)
 
     @cached_property
     def _fine(self) -> DateTable:

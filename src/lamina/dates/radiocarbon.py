@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import RecordError
 from ..support.curves import ZONES, curve_name
-from .curves import Curve, joined, load_curve, load_zone
+from .curves import RUN, Curve, joined, load_curve, load_zone
 from .kinds import Date, number, positive, shape
 from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised, student
 
@@ -18,6 +18,8 @@ from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, 
 _TOO_YOUNG = 3.0
 #: Post-bomb years play no part in a date whose density there is lower than before 1950 by this factor, in logarithms.
 _NEGLIGIBLE = 12.0
+#: What a bound may be wrong by.
+_ROUNDING = 1e-9
 #: Years, by Libby's mean life, in which F14C falls by a factor of e.
 _LIBBY = 8033.0
 
@@ -86,17 +88,18 @@ class Radiocarbon(Date):
 
     def _tabulate(self, step: int = 1) -> DateTable:
         curve = self._curve()
-        log_p = self._log_likelihood(curve)
+        near = self._near(curve)
+        log_p = self._log_likelihood(curve.part(near))
         width = step * float(curve.year[1] - curve.year[0])
         some = np.flatnonzero(log_p > log_p.max() - self._depth())
         kept = np.arange(some[0], some[-1] + 1, step)
-        ends, years = kept[[0, -1]], curve.year[kept]
         inside = log_p[kept]
+        ends, years = near.start + kept[[0, -1]], curve.year[near.start + kept]
         if width < step and step > 1:  # a coarser grid could miss the narrow peaks of post-bomb carbon
             inside, years = _cell_means(log_p[some[0] : some[-1] + 1], step), years + 0.5 * (width - width / step)
         # One more entry at each end sets the slope of the tails: steep where the curve ends. Elsewhere as if each year
         # beyond were one radiocarbon year, because the next wiggle of the curve may go up.
-        s_end = self._total_sd(curve)[ends]
+        s_end = self._total_sd(curve.sd[ends])
         d_end = np.abs(self.age - self.delta_r - curve.age[ends]) / s_end
         fall = width * ((self.a + 0.5) * d_end / (self.b + 0.5 * d_end**2) if self.student else d_end) / s_end
         fall[(ends < step) | (ends >= curve.year.size - step)] = -ZERO
@@ -111,18 +114,35 @@ class Radiocarbon(Date):
         if self.curve not in ZONES:
             return load_curve(self.curve)
         before, after = load_curve(ZONES[self.curve]), load_zone(self.curve)
-        log_p, log_p_after = self._log_likelihood(before), self._log_likelihood(after)
+        near = before.part(self._near(before))
+        log_p, log_p_after = self._log_likelihood(near), self._log_likelihood(after)
         if log_p_after.max() < log_p.max() - _NEGLIGIBLE:
             return before
         least = max(log_p.max(), log_p_after.max()) - self._depth()
-        oldest = before.year[log_p > least].max(initial=0.0)
+        oldest = near.year[log_p > least].max(initial=0.0)
         return joined(self.curve, 500.0 * math.ceil((oldest + 1.0) / 500.0))
+
+    def _near(self, curve: Curve) -> slice:
+        """A part of a curve with all years whose log-likelihood is less than ``_depth`` below the highest.
+
+        A run of years is left out if its bound, the log-likelihood with the smallest distance of the run and the
+        standard deviation that suits it best, is lower than that below the log-likelihood of some year.
+        """
+        age, runs = self.age - self.delta_r, curve.runs
+        apart = np.maximum(np.maximum(runs.least_age - age, age - runs.most_age), 0.0)
+        bound = self._log_shape(apart / self._total_sd(runs.most_sd)) - np.log(self._total_sd(runs.least_sd))
+        some_years = self._log_likelihood(curve.part(slice(None, None, RUN)))
+        kept = np.flatnonzero(bound > some_years.max() - self._depth() - _ROUNDING)
+        return slice(int(kept[0]) * RUN, (int(kept[-1]) + 1) * RUN)
 
     def _log_likelihood(self, curve: Curve) -> Array:
         """The log-likelihood of each year of a curve, up to a constant."""
-        s = self._total_sd(curve)
-        d = (self.age - self.delta_r - curve.age) / s
-        return (student(d, self.a, self.b) if self.student else -0.5 * d**2) - np.log(s)
+        s = self._total_sd(curve.sd)
+        return self._log_shape((self.age - self.delta_r - curve.age) / s) - np.log(s)
+
+    def _log_shape(self, d: Array) -> Array:
+        """The logarithm of the density of the age, at distances in standard deviations, up to a constant."""
+        return student(d, self.a, self.b) if self.student else -0.5 * d**2
 
     def _highest(self, mass: float) -> list[tuple[float, float]]:
         # Curves hold whole numbers, so several years can have exactly the density of the level. iosacal drops them.
@@ -131,8 +151,8 @@ class Radiocarbon(Date):
         found = highest(self._fine, mass, ties=False)
         return [(max(first, ends[0]), min(last, ends[1])) for first, last in found]
 
-    def _total_sd(self, curve: Curve) -> Array:
-        return np.sqrt(self.age_sd**2 + self.delta_r_sd**2 + curve.sd**2)
+    def _total_sd(self, curve_sd: Array) -> Array:
+        return np.sqrt(self.age_sd**2 + self.delta_r_sd**2 + curve_sd**2)
 
     def _depth(self) -> float:
         """How far below its maximum the log-density is tabulated."""
@@ -144,13 +164,15 @@ class Radiocarbon(Date):
         zone = ZONES.get(self.curve)
         curve = load_curve(zone or self.curve)
         young = load_zone(self.curve) if zone else curve
-        age = self.age - self.delta_r
-        youngest = float(np.min(young.age - _TOO_YOUNG * self._total_sd(young)))
-        if (youngest if zone else max(youngest, 0.0)) <= age <= curve.age.max():
+        age, oldest = self.age - self.delta_r, curve.runs.most_age.max()
+        youngest = float(np.min(young.runs.least_age))
+        if age < max(youngest, 0.0):
+            youngest = float(np.min(young.age - _TOO_YOUNG * self._total_sd(young.sd)))
+        if (youngest if zone else max(youngest, 0.0)) <= age <= oldest:
             return
         given = f"{self.age:g} ± {self.age_sd:g}" + (f" with delta_r={self.delta_r:g}" if self.delta_r else "")
         what, remedy = ("younger", "Its curve, zone or delta_r is wrong. ")
-        if age > curve.age.max():
+        if age > oldest:
             what, remedy = ("older", "It has no calendar age on this curve. ")
         elif not zone and not self.curve.startswith("Marine"):
             zones = ", ".join(name for name, base in ZONES.items() if base[:2] == self.curve[:2])
@@ -159,16 +181,16 @@ class Radiocarbon(Date):
             remedy = "It holds post-bomb carbon (after 1950), or its curve or delta_r is wrong. "
         raise RecordError(
             f"the radiocarbon age {given} is {what} than {self.curve}, which has radiocarbon ages from "
-            f"{min(curve.age.min(), young.age.min()):.0f} to {curve.age.max():.0f}, calendar ages "
+            f"{min(curve.age.min(), young.age.min()):.0f} to {oldest:.0f}, calendar ages "
             f"{young.year[0]:g} to {curve.year[-1]:g} BP. {remedy}"
             "Correct it, leave the date out, or calibrate it elsewhere and give a Tabulated date."
         )
 
 
 def _cell_means(log_p: Array, step: int) -> Array:
-    """The logarithm of the mean density in each run of `step` entries."""
+    """The logarithm of the mean density in each run of `step` entries, finite where the density is zero."""
     starts = np.arange(0, log_p.size, step)
-    sums = np.add.reduceat(np.exp(log_p - log_p.max()), starts)
+    sums = np.maximum(np.add.reduceat(np.exp(log_p - log_p.max()), starts), math.exp(ZERO))
     return np.log(sums / np.diff([*starts, log_p.size])) + log_p.max()
 
 

@@ -82,12 +82,14 @@ def log_density(table: DateTable, x: Array) -> Array:
 
 def moments(table: DateTable) -> tuple[float, float]:
     """Mean and standard deviation over the table, by two Gauss-Legendre points between neighbouring entries."""
-    k = np.arange(table.log_density.size - 1)
-    place = np.concatenate([k + 0.5 - 0.5 / math.sqrt(3.0), k + 0.5 + 0.5 / math.sqrt(3.0)])
+    log_p, k = table.log_density, np.arange(table.log_density.size - 1)
+    near, far = 0.5 - 0.5 / math.sqrt(3.0), 0.5 + 0.5 / math.sqrt(3.0)
+    place = np.concatenate([k + near, k + far])
     x = table.start + table.step * place
-    p = np.exp(np.interp(place, np.arange(k.size + 1), table.log_density))
-    mean = np.average(x, weights=p)
-    return float(mean), math.sqrt(np.average((x - mean) ** 2, weights=p))
+    p = np.exp(np.concatenate([far * log_p[:-1] + near * log_p[1:], near * log_p[:-1] + far * log_p[1:]]))
+    p /= p.sum()
+    mean = (p * x).sum()
+    return float(mean), math.sqrt((p * (x - mean) ** 2).sum())
 
 
 def quantiles(table: DateTable, p: Array) -> Array:
@@ -104,8 +106,9 @@ def quantiles(table: DateTable, p: Array) -> Array:
         return x
     up, down = slopes(table)
     end = table.start + table.step * between.size
-    x = np.where(p < before, table.start + np.log(p / before) / up, x)
-    return np.where(1.0 - p < after, end - np.log((1.0 - p) / after) / down, x)
+    log_before, log_after = table.log_density[0] - math.log(up), table.log_density[-1] - math.log(down)
+    x = np.where(p < before, table.start + (np.log(p) - log_before) / up, x)
+    return np.where(1.0 - p < after, end - (np.log1p(-p) - log_after) / down, x)
 
 
 def highest(table: DateTable, mass: float, ties: bool) -> list[tuple[float, float]]:
