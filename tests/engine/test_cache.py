@@ -104,6 +104,29 @@ def test_damaged_code_is_compiled_again(tmp_path):
             path.write_bytes(broken)
 
 
+def test_code_is_compiled_again_when_another_file_with_compiled_code_has_changed(tmp_path):
+    package, kept = tmp_path / "source" / "lamina", tmp_path / "kept"
+    shutil.copytree(Path(lamina.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(kept), "PYTHONPATH": str(package.parent)}
+
+    def compiled():
+        done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "1.0\n", "")
+        return {path: path.stat().st_mtime_ns for path in kept.rglob("*.nbc")}
+
+    def change(file):
+        file.write_text(file.read_text() + "# another line\n")
+
+    first = compiled()
+    assert first
+    assert compiled() == first
+    change(package / "errors.py")
+    assert compiled() == first
+    change(package / "methods" / "mcmc" / "levels" / "window.py")
+    again = compiled()
+    assert all(again[path] > first[path] for path in first)
+
+
 def function(module):
     """A new compiled function, as if it stood in this module."""
 

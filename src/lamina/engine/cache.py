@@ -1,12 +1,16 @@
-"""Compiled code: a notice when something is compiled, and where it is kept if Numba knows of no place for it.
+"""Compiled code: a notice when something is compiled, where and how long it is kept.
 
 Numba keeps compiled code beside the source or else in the user's cache folder. If it can write to neither, it raises an
 error; so it does if the disk is full, or if what it has kept is damaged. A fit can compile again instead.
+
+Numba compiles a function again when the file changes in which it stands. Code that is inlined from other files would
+stay as it was. Here a function of lamina is compiled again when any file with compiled code has changed.
 """
 
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 import pickle
 import shutil
@@ -23,6 +27,8 @@ from typing import Any
 from numba.core import caching, event
 
 PACKAGE = Path(__file__).resolve().parent.parent
+#: The rooms with compiled code.
+ROOMS = ("engine", "gaps", "model", "methods")
 #: What users are told when code has to be compiled: for each kind of record, once.
 NOTICE = "Compiling code for this kind of record. This happens once and usually takes half a minute."
 #: Set once there has been a warning, so that worker processes do not repeat it.
@@ -106,13 +112,27 @@ def _forget(cache: Any) -> None:
         os.unlink(cache._cache_file._index_path)
 
 
-def never_fail() -> None:
-    """From now on, no function of lamina fails because its compiled code cannot be kept or read."""
+@cache
+def _stamp() -> str:
+    """A digest of the source of all compiled functions."""
+    files = sorted(file for room in ROOMS for file in (PACKAGE / room).rglob("*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _source_stamp(locator: Any, stamp: Callable[..., Any]) -> Any:
+    """What compiled code is kept with: it is used as long as this is the same."""
+    return _stamp() if Path(locator._py_file).resolve().is_relative_to(PACKAGE) else stamp(locator)
+
+
+def take_over() -> None:
+    """From now on, no function of lamina fails because its compiled code cannot be kept or read, or is out of date."""
     if LastResort not in caching.CacheImpl._locator_classes:
         caching.CacheImpl._locator_classes.append(LastResort)
         found: Any = caching.FunctionCache
         found.save_overload = partialmethod(_save, save=found.save_overload)
         found.load_overload = partialmethod(_load, load=found.load_overload)
+        backed: Any = caching._SourceFileBackedLocatorMixin
+        backed.get_source_stamp = partialmethod(_source_stamp, stamp=backed.get_source_stamp)
 
 
 class _Watch(event.Listener):
