@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
+from .logarithms import NOTHING, add_log, log_sum
 from .stack import COMPILED, INLINE, congruence, copy, linked, to_array, zeros
 from .statespace import Transition, mix, start, transition
 
@@ -131,14 +132,14 @@ def log_likelihood_terms(process, series):
     step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
     e, products = zeros(columns, (0,)), zeros(columns, columns)
     begin(process, state.P)
-    log_det = 0.0
+    log_det = NOTHING
     for i in range(len(series.time)):
         if i > 0:
             predict(process, series.time[i] - series.time[i - 1], state, step)
         S = update(process, series.Z[i], series.y_var[i], state, e)
-        log_det += math.log(S)
+        log_det = add_log(log_det, S)
         add_products(products, e, S, columns)
-    return log_det, to_array(products, columns)
+    return log_sum(log_det), to_array(products, columns)
 
 
 linked_log_likelihood_terms = linked(log_likelihood_terms)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ..engine.logarithms import NOTHING, add_log, log_sum
 from ..engine.stack import INLINE, LEAN
 from ..errors import MethodError
 from .pace import excess, innovation, innovation_after
@@ -96,15 +97,21 @@ def sum_gaps(rows, floor, tau, sums):
     """Write sum log e and log(sum e + floor) of each sequence into sums (S, 2). A broken order gives -inf."""
     for s in range(len(rows.gaps)):
         sums[s, 0] = sums[s, 1] = 0.0
+    logs, last = NOTHING, 0
     for r in range(len(tau)):
         s = rows.sequence[r]
         if s >= 0 and rows.after[r] >= 0:
             e = innovation_after(rows, tau, r)
+            if s != last:
+                sums[last, 0] += log_sum(logs)
+                logs, last = NOTHING, s
             if not e > 0.0:
                 sums[s, 0] = -math.inf
             elif rows.regular[r]:
-                sums[s, 0] += math.log(e)
+                logs = add_log(logs, e)
                 sums[s, 1] += e
+    if len(rows.gaps) > 0:
+        sums[last, 0] += log_sum(logs)
     for s in range(len(rows.gaps)):
         sums[s, 1] = math.log(sums[s, 1] + floor)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ..engine.logarithms import NOTHING, add_log, log_sum
 from ..engine.stack import INLINE, LEAN, copy_array
 from .pace import innovation, pace_after
 
@@ -77,7 +78,7 @@ def _fit_roots(rows, tau, start, count, ratio, run, trial):
     mean, r = time / units, start
     first, second, third = 0.0, 0.0, 0.0
     for _ in range(n):
-        x = (pace_after(rows, tau, r) / mean) ** (1.0 / 3.0)
+        x = np.cbrt(pace_after(rows, tau, r) / mean)
         share, y = rows.unit[r] / units, ratio * x
         first += share * y
         second += share * y * y
@@ -94,8 +95,8 @@ def _fit_roots(rows, tau, start, count, ratio, run, trial):
 @njit(**INLINE)
 def _set_roots(rows, tau, run, mean, ratio, offset, trial):
     """From the cube roots in trial to inputs, for a run of gaps (first row, number); returns its log-Jacobian."""
-    (start, n), place, old, new, logs = run, tau[run[0]], 0.0, 0.0, 0.0
-    r = start
+    (start, n), place, old, new = run, tau[run[0]], 0.0, 0.0
+    r, logs = start, NOTHING
     for k in range(n):
         after = rows.after[r]
         x = trial[after]
@@ -104,11 +105,11 @@ def _set_roots(rows, tau, run, mean, ratio, offset, trial):
             return -math.inf
         old += rows.unit[r] * x * x
         new += rows.unit[r] * y * y
-        logs += math.log(y / x)
+        logs = add_log(logs, y / x)
         place += rows.least[r] + rows.unit[r] * mean * y * y * y
         trial[after] = place if k < n - 1 else tau[after]
         r = after
-    return (n - 1) * math.log(ratio) + 2.0 * logs + math.log(old / new)
+    return (n - 1) * math.log(ratio) + 2.0 * log_sum(logs) + math.log(old / new)
 
 
 @njit(**LEAN)

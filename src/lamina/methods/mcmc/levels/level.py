@@ -6,7 +6,6 @@ A level of windows costs O(N), and all levels O(N log N). With them, effective d
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from numba import njit
 
@@ -19,15 +18,7 @@ from ..metropolis import TARGET, accept, adapt
 from ..positions import add_to_total, make_pass, place_all
 from .tent import KINDS, choose_members, propose_members
 from .warp import choose_positions, propose_warp, settle
-from .window import SHORTEST, Window, last_end, log_window, look_back
-
-
-class Filtered(NamedTuple):
-    """The filter around a window."""
-
-    past: State  #: before it
-    here: State  #: after it
-    trial: State  #: after it, for a proposal
+from .window import SHORTEST, Filtered, Window, last_end, log_windows, look_back
 
 
 @njit(**INLINE)
@@ -83,53 +74,52 @@ def _take(now, window):
 
 
 @njit(**INLINE)
-def _decide(now, window, states, value, ratio, rng):
-    """Metropolis's decision on the proposal of a window; ``ratio`` is that of all but the likelihood.
+def _decide(now, window, states, ratio, rng):
+    """Metropolis's decision on the proposal of a window: 1.0 if it is accepted, else 0.0.
 
-    Returns the log-density of the window, and 1.0 if the proposal was accepted.
+    ``ratio`` is that of all but the likelihood. ``states.here`` is left after the window.
     """
-    copy_state(now.process, states.past, states.trial)
-    new_value = log_window(now.process, now.line, now.proposal.line, window.start, window.stop, states.trial)
+    value, new_value = log_windows(now.process, now.line, now.proposal.line, window, states)
     if not accept(rng, ratio + new_value - value):
-        return value, 0.0
+        return 0.0
     _take(now, window)
     copy_state(now.process, states.trial, states.here)
-    return new_value, 1.0
+    return 1.0
 
 
 @njit(**LEAN)
-def _move_members(now, window, states, value, rng):
-    """Propose a tent, a ramp or a slide of one sequence. ``value`` is the log-density of the window; returns it."""
+def _move_members(now, window, states, rng):
+    """Propose a tent, a ramp or a slide of one sequence; returns whether ``states.here`` is after the window."""
     chosen = choose_members(now, window, rng)
     if not chosen.possible or (now.moves.kinds >> chosen.kind) & 1 == 0:
-        return value
+        return False
     steps, accepted = now.tuning.window[chosen.kind], 0.0
     ratio, change = propose_members(now, window, chosen, steps[window.step], rng)
     if ratio > -math.inf:
         first = now.row[now.proposal.at[chosen.low]]
         _merge(now.needs.trades, now, window, chosen.low, chosen.high)
-        value, accepted = _decide(now, window, states, value, ratio, rng)
+        accepted = _decide(now, window, states, ratio, rng)
         add_to_total(now, first, accepted * change)
     adapt(steps, window.step, now.rate, accepted, TARGET)
-    return value
+    return ratio > -math.inf
 
 
 @njit(**LEAN)
-def _move_positions(wanted, now, window, states, value, rng):
+def _move_positions(wanted, now, window, states, rng):
     """Propose a warp of all rows of the window, where there may be rows of several sequences. As ``_move_members``."""
     if wanted is None:
-        return value
+        return False
     chosen = choose_positions(now, window, rng)
     if not chosen.possible or (now.moves.kinds >> (KINDS + chosen.kind)) & 1 == 0:
-        return value
+        return False
     steps, accepted = now.tuning.window[KINDS + chosen.kind], 0.0
     ratio = propose_warp(now, chosen, steps[window.step], rng)
     if ratio > -math.inf:
         _put_in_place(now, window, chosen.low, chosen.high)
-        value, accepted = _decide(now, window, states, value, ratio, rng)
+        accepted = _decide(now, window, states, ratio, rng)
     settle(now, chosen, accepted)
     adapt(steps, window.step, now.rate, accepted, TARGET)
-    return value
+    return ratio > -math.inf
 
 
 @njit(**LEAN)
@@ -145,13 +135,13 @@ def _move_level(now, first_step, length, rng):
     )  # fmt: skip
     begin(process, states.past.P)
     while start < N:
-        window = Window(start, stop if stop <= last else N, step)
-        copy_state(process, states.past, states.here)
-        value = log_window(process, line, line, window.start, window.stop, states.here)
+        window, filtered = Window(start, stop if stop <= last else N, step), False
         for _ in range(now.moves.tents):
-            value = _move_members(now, window, states, value, rng)
+            filtered = _move_members(now, window, states, rng) or filtered
         for _ in range(now.moves.warps):
-            value = _move_positions(now.needs.trades, now, window, states, value, rng)
+            filtered = _move_positions(now.needs.trades, now, window, states, rng) or filtered
+        if not filtered:
+            log_windows(process, line, line, window, states)
         copy_state(process, states.here, states.past)
         start, stop, step = window.stop, window.stop + length, step + 1
 

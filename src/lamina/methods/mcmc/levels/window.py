@@ -1,13 +1,12 @@
 """Windows: the likelihood of a run of positions of the merged order, when many of its rows move at once.
 
 The positions are divided into windows of about one length, from a random offset. The filter runs through a window
-twice, with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (62). A
+with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (62). A
 pass over all windows costs O(N), whatever their length.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numba import njit
 from ....engine.backward import Backstep, Information, factorise, join, observe, step_back
 from ....engine.filter import State, copy_state, predict, update
 from ....engine.local import Line, new_line
+from ....engine.logarithms import NOTHING, add_log, log_sum
 from ....engine.stack import INLINE, LEAN, zeros
 from ....engine.statespace import Transition
 
@@ -31,6 +31,14 @@ class Proposal(NamedTuple):
     at: np.ndarray  #: (N,) positions of the rows that may move, in the order of time
     time: np.ndarray  #: (N,) the new times of those
     change: np.ndarray  #: (2, S) of the sum of the innovations of each sequence
+
+
+class Filtered(NamedTuple):
+    """The filter around a window."""
+
+    past: State  #: before it
+    here: State  #: after it
+    trial: State  #: after it, for a proposal
 
 
 class Window(NamedTuple):
@@ -85,30 +93,50 @@ def look_back(process, line, offset, length):
         p -= 1
 
 
-@njit(**LEAN)
-def log_window(process, line, data, start, stop, state):
-    """log-density of positions start ... stop - 1 with ``data``, and of everything later, Eq. (62), up to a constant.
+@njit(**INLINE)
+def _filter_row(process, data, p, before, state, scratch, so_far):
+    """Filter position p of ``data``, the row before it being at the time ``before``.
 
-    ``state`` is that after position start - 1, and is left after position stop - 1. ``line`` has b at ``stop``.
+    ``so_far`` are the sum of e²/S, and that of log S.
     """
-    dims, N = process.dims, len(line.time)
-    step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
-    e, value, product = zeros((0,), (0,)), 0.0, 1.0
-    before = line.time[start - 1] if start > 0 else 0.0
+    step, e = scratch
+    squares, logs = so_far
+    if p > 0:
+        predict(process, data.time[p] - before, state, step)
+    S = update(process, data.z[p], data.y_var[p], state, e)
+    return squares + e[0, 0] * e[0, 0] / S, add_log(logs, S)
+
+
+@njit(**INLINE)
+def _log_later(process, line, stop, before, state, scratch, so_far):
+    """The log-density of a window once its rows are filtered, with everything after it."""
+    dims, value = process.dims, -0.5 * (so_far[0] + log_sum(so_far[1]))
+    if stop == len(line.time):
+        return value
+    ahead = State(zeros(dims, (0,)), zeros(dims, dims))
+    copy_state(process, state, ahead)
+    predict(process, line.time[stop] - before, ahead, scratch[0])
+    return value + join(process, ahead, line.G[stop], line.h[stop])
+
+
+@njit(**LEAN)
+def log_windows(process, line, data, window, states):
+    """log-density of a window and of everything later, Eq. (62), up to a constant: of ``line``, and with ``data``.
+
+    The state after each goes to ``states.here`` and ``states.trial``. ``line`` has b after the window. The rows of both
+    are filtered in one loop: each is a chain of operations that wait for one another, and the processor runs two such
+    chains in little more than the time of one.
+    """
+    dims, start, stop = process.dims, window.start, window.stop
+    scratch = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros((0,), (0,))
+    other = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros((0,), (0,))
+    copy_state(process, states.past, states.here)
+    copy_state(process, states.past, states.trial)
+    old, new = (0.0, NOTHING), (0.0, NOTHING)
+    before = now = line.time[start - 1] if start > 0 else 0.0
     for p in range(start, stop):
-        if p > 0:
-            predict(process, data.time[p] - before, state, step)
-        before = data.time[p]
-        S = update(process, data.z[p], data.y_var[p], state, e)
-        value -= 0.5 * e[0, 0] * e[0, 0] / S
-        product *= S
-        if not 1e-50 < product < 1e50:  # one logarithm for many rows
-            value -= 0.5 * math.log(product)
-            product = 1.0
-    value -= 0.5 * math.log(product)
-    if stop < N:
-        ahead = State(zeros(dims, (0,)), zeros(dims, dims))
-        copy_state(process, state, ahead)
-        predict(process, line.time[stop] - before, ahead, step)
-        value += join(process, ahead, line.G[stop], line.h[stop])
-    return value
+        old = _filter_row(process, line, p, before, states.here, scratch, old)
+        new = _filter_row(process, data, p, now, states.trial, other, new)
+        before, now = line.time[p], data.time[p]
+    value = _log_later(process, line, stop, before, states.here, scratch, old)
+    return value, _log_later(process, line, stop, now, states.trial, other, new)
