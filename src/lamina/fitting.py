@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .engine.cache import NOTICE, watch
+from .engine.compiling.cache import NOTICE, watch
 from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method

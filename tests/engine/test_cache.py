@@ -12,8 +12,8 @@ import pytest
 from numba import njit
 
 import lamina
-from lamina.engine import cache
-from lamina.engine.cache import watch
+from lamina.engine.compiling import cache
+from lamina.engine.compiling.cache import watch
 
 #: Compiles a small function of lamina and prints what it gives.
 PROGRAM = """
@@ -120,7 +120,7 @@ def test_code_is_compiled_again_when_another_file_with_compiled_code_has_changed
     first = compiled()
     assert first
     assert compiled() == first
-    change(package / "errors.py")
+    change(package / "tables" / "messages.py")
     assert compiled() == first
     change(package / "methods" / "mcmc" / "levels" / "window.py")
     again = compiled()

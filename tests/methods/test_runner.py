@@ -93,15 +93,15 @@ def test_the_way_to_the_posterior_does_not_shape_the_proposals():
 
 
 def test_an_interrupt_while_convergence_is_looked_at_leaves_no_half_of_it(monkeypatch):
-    found, r_hat = record(), runner.r_hat
+    found, judge = record(), runner.judge
 
     def interrupted(draws):
         if draws.shape[2] > len(found):  # parameters have been looked at, inputs not yet
-            monkeypatch.setattr(runner, "r_hat", r_hat)
+            monkeypatch.setattr(runner, "judge", judge)
             raise KeyboardInterrupt
-        return r_hat(draws)
+        return judge(draws)
 
-    monkeypatch.setattr(runner, "r_hat", interrupted)
+    monkeypatch.setattr(runner, "judge", interrupted)
     with pytest.warns(lamina.NotConverged, match="interrupted"):
         facts = lamina.fit(found).diagnostics
     assert list(facts["r_hat_theta"]) == list(facts["ess_theta"])

@@ -1,5 +1,5 @@
 """The numerics of the O(N) engine: compiled functions on arrays, which know nothing of records and kernels."""
 
-from .cache import take_over
+from .compiling.cache import take_over
 
 take_over()  # before anything is compiled

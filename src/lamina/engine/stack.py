@@ -30,7 +30,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array
 
-from .linking import LinkedCompiler
+from .compiling.linking import LinkedCompiler
 
 #: How the hot loops are compiled: fused multiply-adds and reciprocals are allowed, reordering of sums is not.
 FAST: Any = {"error_model": "numpy", "fastmath": {"contract", "arcp"}}

@@ -19,6 +19,8 @@ from .pace import innovation, pace_after
 
 #: Of Newton's method for the time that the gaps of a run fill.
 NEWTON_STEPS = 8
+#: Where these gaps fill all but so much of it, one step more fills it to the last digit.
+ROUNDING = 1e-8
 
 
 class Spread(NamedTuple):
@@ -89,6 +91,8 @@ def _fit_roots(rows, tau, start, count, ratio, run, trial):
     for _ in range(NEWTON_STEPS):
         value = third + offset * (3.0 * second + offset * (3.0 * first + offset)) - 1.0
         offset -= value / (3.0 * (second + offset * (2.0 * first + offset)))
+        if abs(value) < ROUNDING:  # and the step just made has squared it
+            break
     return stop, n, mean, offset
 
 

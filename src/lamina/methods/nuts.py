@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import MethodError, MissingExtraError
 from ..model.problem import Problem
 from ..support.arviz_notice import no_refactor_notice
-from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, r_hat
+from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, judge
 from ..support.cpus import available_cores
 from ..support.numbers import count
 from . import BOUNDED, EQUAL_DEPTHS, Method
@@ -88,7 +88,8 @@ def _convergence(draws: Array) -> tuple[float, float]:
     """The worst R-hat and the smallest effective sample size of draws (chains, n, V)."""
     if draws.shape[1] < FEWEST_DRAWS:
         return np.nan, 0.0
-    return float(r_hat(draws).max(initial=1.0)), float(effective_draws(draws).min(initial=np.inf))
+    found, enough = judge(draws)
+    return float(found.max(initial=1.0)), float(enough.min(initial=np.inf))
 
 
 class _Density:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, effective_draws, most_effective_draws, r_hat
+from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, judge, most_effective_draws
 from .chains import Chain, restore_checkpoint, take_checkpoint
 from .draws import Checkpoint, Draws
 from .prediction import prepare
@@ -188,7 +188,7 @@ class ChainRunner:
         if draws.shape[2] == 0:  # everything is known
             return np.empty(0), np.empty(0)
         draws[..., np.isnan(draws).any(axis=(0, 1))] = 0.0
-        found, enough = r_hat(draws), effective_draws(draws)
+        found, enough = judge(draws)
         first = draws.shape[2] - len(self.chains[0].times)
         for k in range(first, draws.shape[2]):
             if np.ptp(draws[..., k]) <= ROUNDING * np.abs(draws[..., k]).max():

@@ -21,20 +21,26 @@ FEWEST_DRAWS = 4
 FEWEST = 8
 
 
-def r_hat(draws: Array) -> Array:
-    """R-hat of each quantity, shape (V,), from draws (chains, n, V): the larger of the bulk and the tail version."""
+def judge(draws: Array) -> tuple[Array, Array]:
+    """R-hat and effective sample size of each quantity, both (V,), from draws (chains, n, V).
+
+    R-hat is the larger of the bulk and the tail version, the effective sample size that of the bulk.
+    """
     if draws.shape[1] < FEWEST:
-        return np.full(draws.shape[2], np.inf)
+        return np.full(draws.shape[2], np.inf), np.zeros(draws.shape[2])
     split = _split(draws)
-    folded = np.abs(split - np.median(split, axis=(0, 1)))
-    return np.maximum(_ratio(_rank_normalise(split)), _ratio(_rank_normalise(folded)))
+    bulk, tails = _rank_normalise(split), _rank_normalise(np.abs(split - np.median(split, axis=(0, 1))))
+    return np.maximum(_ratio(bulk), _ratio(tails)), _effective(bulk)
+
+
+def r_hat(draws: Array) -> Array:
+    """R-hat of each quantity, as ``judge``."""
+    return judge(draws)[0]
 
 
 def effective_draws(draws: Array) -> Array:
-    """Bulk effective sample size of each quantity, shape (V,), from draws (chains, n, V)."""
-    if draws.shape[1] < FEWEST:
-        return np.zeros(draws.shape[2])
-    return _effective(_rank_normalise(_split(draws)))
+    """Effective sample size of each quantity, as ``judge``."""
+    return judge(draws)[1]
 
 
 def mean_standard_error(draws: Array) -> Array:

@@ -26,9 +26,9 @@ from typing import Any
 
 from numba.core import caching, event
 
-PACKAGE = Path(__file__).resolve().parent.parent
-#: The rooms with compiled code.
-ROOMS = ("engine", "gaps", "model", "methods")
+PACKAGE = Path(__file__).resolve().parents[2]
+#: Where there is compiled code.
+COMPILED = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "methods/**/*.py")
 #: What users are told when code has to be compiled: for each kind of record, once.
 NOTICE = "Compiling code for this kind of record. This happens once and usually takes half a minute."
 #: Set once there has been a warning, so that worker processes do not repeat it.
@@ -115,7 +115,7 @@ def _forget(cache: Any) -> None:
 @cache
 def _stamp() -> str:
     """A digest of the source of all compiled functions."""
-    files = sorted(file for room in ROOMS for file in (PACKAGE / room).rglob("*.py"))
+    files = sorted(file for pattern in COMPILED for file in PACKAGE.glob(pattern))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 

@@ -1,0 +1,1 @@
+"""How Numba compiles the engine, and keeps what it has compiled."""
