@@ -362,6 +362,7 @@ def test_a_fit_with_memory_goes_on_from_its_checkpoint(engine):
     np.testing.assert_array_equal(second.tau, whole.tau)
 
 
+@pytest.mark.slow
 def test_a_known_memory_finds_its_way_from_uneven_dates():
     true = np.cumsum([5.0, 4.8, 5.1, 0.3, 0.2, 5.0, 4.9, 5.0])
     record = lamina.Record(t=true, t_sd=1.0, y=np.sin(true / 8.0), y_sd=0.1)

@@ -24,6 +24,7 @@ def test_synthetic_writes_figures_and_every_number(tmp_path):
     assert "Figures and tables are in" in result.output
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_so_keeps_what_is_done_and_goes_on(tmp_path, monkeypatch):
     from lamina.paper import functions as module
 

@@ -104,6 +104,7 @@ def test_damaged_code_is_compiled_again(tmp_path):
             path.write_bytes(broken)
 
 
+@pytest.mark.slow
 def test_code_is_compiled_again_when_another_file_with_compiled_code_has_changed(tmp_path):
     package, kept = tmp_path / "source" / "lamina", tmp_path / "kept"
     shutil.copytree(Path(lamina.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

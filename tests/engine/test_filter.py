@@ -101,6 +101,7 @@ def check_against_extended_precision(kernel, p):
     assert d_theta == pytest.approx(expected_d_theta, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n"), [(name, n) for name in KERNELS for n in (1, 2) if flat(KERNELS[name]) <= n])
 def test_one_and_two_rows(name, n):
     kernel, p = KERNELS[name], Problem(*(column[:n] for column in P15))

@@ -21,8 +21,10 @@ def said(code: str, folder) -> str:
 
 @pytest.mark.parametrize(
     "call",
-    ["posterior = lamina.fit(record, 'nuts', draws=80, warmup=50, chains=2)", "lamina.fit(record, 'gp').to_arviz()"],
-    ids=["nuts", "to_arviz"],
+    [
+        pytest.param("lamina.fit(record, 'nuts', draws=80, warmup=50, chains=2)", id="nuts", marks=pytest.mark.slow),
+        pytest.param("lamina.fit(record, 'gp').to_arviz()", id="to_arviz"),
+    ],
 )
 def test_users_do_not_see_it(call, tmp_path):
     pytest.importorskip("nutpie")

@@ -110,6 +110,7 @@ def test_one_member_is_the_same_as_exact_inputs():
     np.testing.assert_allclose(one.curve(AT)["mean"], exact.curve(AT)["mean"], atol=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["members", "covariance"])
 def test_the_order_of_the_rows_plays_no_part(form):
     found = record()

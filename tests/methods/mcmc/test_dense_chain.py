@@ -103,7 +103,14 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize(("record", "options"), PROBLEMS.values(), ids=PROBLEMS.keys())
+#: Compiled apart, and left to ``make test-all``.
+APART = ("mixed, scales", "linear trend", "decreasing")
+
+
+@pytest.mark.parametrize(
+    ("record", "options"),
+    [pytest.param(*PROBLEMS[name], id=name, marks=pytest.mark.slow if name in APART else ()) for name in PROBLEMS],
+)
 def test_likelihood_and_prior_of_the_chain_are_those_of_the_target(record, options):
     """Up to a constant: differences between random states agree."""
     one = chain(record, lamina.SquaredExponential(), **options)
@@ -116,6 +123,7 @@ def test_likelihood_and_prior_of_the_chain_are_those_of_the_target(record, optio
     np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_target_is_the_same_on_both_engines():
     problem = build_problem(mixed(), Model(lamina.Matern32(), estimate=("t_scale", "y_scale")))
     target, rng = make_target(problem), np.random.default_rng(0)

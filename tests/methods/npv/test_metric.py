@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_npv import RECORDS, close, interleaved, slopes, somewhere
+from test_npv import EVERY_RECORD, close, interleaved, slopes, somewhere
 
 import lamina
 from lamina.methods.npv import _uncertain_everywhere
@@ -12,7 +12,7 @@ from lamina.model.model import Model
 from lamina.model.problem import build_problem
 
 
-@pytest.fixture(params=RECORDS.values(), ids=RECORDS.keys())
+@pytest.fixture(params=EVERY_RECORD)
 def inference(request) -> Inference:
     return Inference(_uncertain_everywhere(build_problem(request.param(), Model())), components=3, max_steps=50)
 

@@ -36,9 +36,14 @@ def with_exact_row(row: int = 0) -> lamina.Record:
 
 
 RECORDS = {"one sequence": fits.record, "interleaved": interleaved, "exact row first": with_exact_row}
+#: The same for fixtures: interleaved rows are compiled apart.
+EVERY_RECORD = [
+    pytest.param(make, id=name, marks=pytest.mark.slow if name == "interleaved" else ())
+    for name, make in RECORDS.items()
+]
 
 
-@pytest.fixture(params=RECORDS.values(), ids=RECORDS.keys())
+@pytest.fixture(params=EVERY_RECORD)
 def inference(request) -> Inference:
     problem = build_problem(request.param(), Model(KNOWN_LEVEL, estimate=("t_scale", "y_scale")))
     return Inference(_uncertain_everywhere(problem), components=3, max_steps=50)

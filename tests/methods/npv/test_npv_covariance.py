@@ -3,7 +3,7 @@
 import fits
 import numpy as np
 import pytest
-from test_npv import KNOWN_LEVEL, RECORDS, close, slopes, somewhere
+from test_npv import EVERY_RECORD, KNOWN_LEVEL, close, slopes, somewhere
 
 import lamina
 from lamina.methods.npv import _uncertain_everywhere
@@ -21,7 +21,7 @@ def infer(record: lamina.Record, covariance: str) -> Inference:
     return Inference(_uncertain_everywhere(problem), 3, 50, covariance)
 
 
-@pytest.fixture(params=RECORDS.values(), ids=RECORDS.keys())
+@pytest.fixture(params=EVERY_RECORD)
 def record(request) -> lamina.Record:
     return request.param()
 
