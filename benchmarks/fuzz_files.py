@@ -12,6 +12,7 @@ import argparse
 import io
 import json
 import multiprocessing
+import resource
 import signal
 import tempfile
 import time
@@ -280,7 +281,8 @@ def main() -> int:
     wrong = {case: result for case, result in found.items() if result.startswith(BAD)}
     for case, result in list(wrong.items())[:20]:
         print(f"case {case}: {result}")
-    print(f"{asked.cases:,} cases in {time.perf_counter() - began:.0f} s, {len(wrong)} wrong")
+    memory = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(f"{asked.cases:,} cases in {time.perf_counter() - began:.0f} s, {memory / 1e6:.0f} MB, {len(wrong)} wrong")
     return 1 if wrong else 0
 
 

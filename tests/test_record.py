@@ -387,6 +387,13 @@ def test_numbers_whose_squares_no_computer_holds_are_refused(changes, said):
         make(**changes)
 
 
+@pytest.mark.parametrize("span", [1e-101, 1e-160, 1e-300])
+def test_exact_inputs_that_hardly_differ_are_refused(span):
+    with pytest.raises(RecordError, match=r"span .*, less than 1e-100. Give t in a smaller unit"):
+        make(t=np.linspace(0.0, span, 4), t_sd=0.0)
+    assert len(make(t=np.full(4, span), t_sd=0.0)) == 4
+
+
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
 def test_numbers_up_to_that_are_kept(scale):
     record = make(y=np.array([0.3, 0.9, 1.0, 0.2]) * scale, y_sd=scale)

@@ -23,7 +23,7 @@ def test_check_says_what_lies_between_the_rows(tmp_path):
                   "--least-gap", "2", "--limiting", "drop", "--t-errors", "student", "--gaps-by", "rows")  # fmt: skip
     assert done.exit_code == 0, done.output
     for said in ("without a date  line 3", "between lines 4 and 5", "between lines 2 and 3", "between lines 6 and 8",
-                 "minimum gap", "1 rows left out", "Student-t", "time from row to row", "blocks"):  # fmt: skip
+                 "minimum gap", "1 row left out", "Student-t", "time from row to row", "blocks"):  # fmt: skip
         assert said in " ".join(done.stdout.replace("  ", " ").split()) or said in done.stdout, said
 
 

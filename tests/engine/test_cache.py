@@ -1,4 +1,4 @@
-"""Compiled code that cannot be kept, or read, never stops a fit; and users are told when something is compiled."""
+"""Compiled code that cannot be kept, or read, never stops a fit; and a notice says when something is compiled."""
 
 import os
 import shutil
@@ -138,19 +138,19 @@ def function(module):
     return njit(add_one)
 
 
-def test_it_is_told_once_when_code_of_lamina_is_compiled():
-    told, one, other = [], function("lamina.somewhere"), function("lamina.elsewhere")
-    with watch(lambda: told.append(True)):
+def test_one_notice_says_that_code_of_lamina_is_compiled():
+    notices, one, other = [], function("lamina.somewhere"), function("lamina.elsewhere")
+    with watch(lambda: notices.append(True)):
         one(1)
         one(1.0)
         other(1)
-    assert told == [True]
+    assert notices == [True]
 
 
-def test_nothing_is_told_of_code_that_is_compiled_already_or_of_others():
-    told, done = [], function("lamina.somewhere")
+def test_there_is_no_notice_of_code_that_is_compiled_already_or_of_others():
+    notices, done = [], function("lamina.somewhere")
     done(1)
-    with watch(lambda: told.append(True)):
+    with watch(lambda: notices.append(True)):
         done(2)
         function("another_package")(1)
-    assert told == []
+    assert notices == []

@@ -261,6 +261,7 @@ def test_compared_fits_are_drawn_in_one_figure():
         (mean,) = [line for line in top.lines if line.get_label() == name]
         np.testing.assert_array_equal(mean.get_ydata(), curve["mean"])
     assert below.get_title() == "gp minus mcmc"
+    assert below.get_xlim() == top.get_xlim()
     found = [line.get_ydata() for line in below.lines if len(line.get_ydata()) == len(at)]
     for line, column in zip(found, ("q2.5", "q97.5", "mean"), strict=True):
         np.testing.assert_array_equal(line, curves["gp"][column] - curves["mcmc"]["mean"])

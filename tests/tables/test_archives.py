@@ -49,7 +49,7 @@ def test_noaa_template(table):
     assert_allclose(record.y_sd[[0, 2]], 0.1)
     assert record.measured.tolist() == [True, False, True]
     assert (found.scale, record.t_unit, record.y_unit, record.depth_unit) == ("BP", "cal yr BP", "per mil VPDB", "cm")
-    assert "1 cells with -999.9 (the file says so)" in found.describe()
+    assert "1 cell with -999.9 (the file says so)" in found.describe()
     assert not any("code for a missing value" in warning for warning in found.warnings)
 
 

@@ -28,7 +28,9 @@ def test_radiocarbon_and_calendar_ages_in_one_table(core):
 
 def test_radiocarbon_alone_with_reservoir_offsets(core):
     rows = ["A,430,35,5,2,50,20", "B,800,30,20,2,60,25"]
-    record = read_ages(core(rows, "labID,age,error,depth,cc,d.R,d.STD")).record
+    found = read_ages(core(rows, "labID,age,error,depth,cc,d.R,d.STD"))
+    assert 'the column "d.STD" (1 sigma, added to the laboratory errors in squares)' in found.describe()
+    record = found.record
     assert record.dates == (Radiocarbon(430, 35, "Marine20", 50, 20), Radiocarbon(800, 30, "Marine20", 60, 25))
 
 

@@ -292,6 +292,16 @@ BAD = {
         {},
         ['core.csv, line 3, column "age_bp": found "200,5", but other numbers have a decimal point', "with a point"],
     ),
+    "thousands beside decimal commas": (
+        "depth;age_bp;age_sd;rsl;rsl_sd\n1;940,5;10;1,234;1,100\n2;1.040,5;10;1,234;1,100\n",
+        {},
+        ['core.csv, line 3, column "age_bp": found "1.040,5"', "thousands without a separator"],
+    ),
+    "pointed thousands beside decimal commas": (
+        "depth;age_bp;age_sd;rsl;rsl_sd\n1;1.010;10;-0,1;0,1\n2;1.040;10;-0,2;0,1\n",
+        {},
+        ['core.csv, line 2, column "age_bp": found "1.010" beside "-0,1"', "thousands without a separator"],
+    ),
     "thousands": (
         "depth;age_bp;age_sd;rsl;rsl_sd\n1;1,100;10;1;1\n2;1,200;10;1;1\n",
         {},

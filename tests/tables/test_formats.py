@@ -107,8 +107,8 @@ def test_holsea(table):
     assert record.label == ("S1", "S2", "S5")
     assert (record.t_unit, record.y_unit) == ("cal a BP", "m")
     text = understood.describe()
-    assert "1 rows left out (line 6)" in text
-    assert "header in line 2, below 1 other lines" in text
+    assert "1 row left out (line 6)" in text
+    assert "header in line 2, below 1 other line" in text
 
 
 def test_bacon_has_dates_but_no_output(table):

@@ -294,7 +294,7 @@ def test_rejected_rows_are_left_out_and_counted(table, flag):
     )
     understood = read(table(content))
     assert understood.lines == (2, 3, 5)
-    assert facts(understood)["rejected"].startswith("1 rows left out (line 4)")
+    assert facts(understood)["rejected"].startswith("1 row left out (line 4)")
 
 
 def test_limiting_rows_without_a_side_are_left_out_with_a_warning(table):

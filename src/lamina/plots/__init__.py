@@ -202,15 +202,15 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     rows = -(-len(others) // columns)
     figure = Figure(figsize=(7.2, 4.2 + 1.9 * rows), layout="constrained")
     grid = figure.add_gridspec(1 + rows, columns, height_ratios=[2.2] + [1.0] * rows)
-    _means(figure.add_subplot(grid[0, :]), first, {name: curves[name] for name in (reference, *others)})
-    panel = None
+    top, panel = figure.add_subplot(grid[0, :]), None
     for k, name in enumerate(others):
-        panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=panel, sharey=panel)
+        panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=top, sharey=panel)
         _difference(panel, curves[name], curves[reference], *STYLES[k % len(STYLES)])
         panel.set_title(plain(f"{name} minus {reference}"), fontsize="small")
         panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
-        _time_axis(panel, first)
+        panel.set_xlabel(plain(describe(first.record).time))
         panel.label_outer()
+    _means(top, first, {name: curves[name] for name in (reference, *others)})
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import OrderError, RecordError
-from ..support.checks import refuse
+from ..support.checks import SMALLEST, refuse
 
 if TYPE_CHECKING:
     from ..record import Record
@@ -23,6 +23,7 @@ def check_consistency(record: Record) -> None:
         for name, rows in record.sequences:
             _check_depth(record.depth, name, rows)
     _check_dated(record)
+    _check_span(record)
     exact = record.exact
     if exact.any():
         for name, rows in record.sequences:
@@ -66,6 +67,15 @@ def _check_dated(record: Record) -> None:
         loose & ~dated,
         "{rows} has neither a date (t_sd is infinite) nor a place in a sequence. Give it one of them, or leave it out.",
     )
+
+
+def _check_span(record: Record) -> None:
+    """Exact inputs must differ by more than the smallest error that an input may have, or not at all."""
+    dated = record.t[record.dated]
+    if (record.t_sd[record.dated] == 0.0).all() and 0.0 < np.ptp(dated) < SMALLEST:
+        raise RecordError(
+            f"the inputs are exact and span {np.ptp(dated):.3g}, less than {SMALLEST:g}. Give t in a smaller unit."
+        )
 
 
 def _check_exact_rows(record: Record, name: Hashable | None, rows: Array) -> None:

@@ -214,6 +214,11 @@ def listing(texts: Iterable[object]) -> str:
     return ", ".join(quoted[:_LISTED]) + (f" and {len(quoted) - _LISTED} more" if len(quoted) > _LISTED else "")
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things: "1 cell", "2 cells"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def option(name: str, value: str) -> str:
     """How to give an option, on the command line and in Python."""
     return f"{flag(name)} {value} ({name}= in Python)"

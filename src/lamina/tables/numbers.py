@@ -21,6 +21,8 @@ _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 #: Numbers with a point and three decimals, and whole numbers as large as thousands usually are.
 _POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
+#: Points for thousands and a decimal comma.
+_BOTH = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+,\d+")
 _WHOLE = re.compile(r"[-+]?\d{3,}")
 _LONGEST = 100
 _MISSING = {"nan", "na", "n/a", "null", "none", "-", "--", "?", "missing", "#n/a", "inf", "-inf"}
@@ -30,6 +32,7 @@ _PLAIN_BLANKS = {"", "-", "--"}
 #: What a row is without that has an empty cell.
 _LACKING = {"input": "date", "output": "value"}
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
+_RANGE = re.compile(r"\d{2,}(?:\.\d+)?\s*(?:-|—|to)\s*\d{3,}(?:\.\d+)?")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
     r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}[-/]\d{1,2}"
@@ -47,11 +50,18 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     if not any("," in "\n".join(column) for column in columns.values()):
         return False
     cells = [(cell, i, header) for header in headers for i, cell in enumerate(columns[header.index])]
+    if any("," in cell and "." in cell and _BOTH.fullmatch(_plain(cell)) for cell, _, _ in cells):
+        return True  # these cells are no numbers, and become faults
     commas = [one for one in cells if "," in one[0] and _COMMA.fullmatch(_plain(one[0]))]
     if not commas:
         return False
     first, row, column = commas[0]
-    if any("." in cell and _NUMBER.fullmatch(_plain(cell)) for cell, _, _ in cells):
+    points = [one for one in cells if "." in one[0] and _NUMBER.fullmatch(_plain(one[0]))]
+    if points and all(_POINTED.fullmatch(_plain(cell)) for cell, _, _ in points):
+        thousand, where, header = points[0]
+        found = f"found {quote(thousand)} beside {quote(first)}, which may be thousands or decimals"
+        raise reading.problem(found, "write thousands without a separator, and decimals in one way", where, header)
+    if points:
         do = "write all numbers in one way, with a point"
         raise reading.problem(f"found {quote(first)}, but other numbers have a decimal point", do, row, column)
     if all(_THOUSANDS.fullmatch(_plain(cell)) for cell, _, _ in commas):
@@ -157,6 +167,8 @@ def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
         found, do = f"found a value with its error, {quote(cell)}", "put the error into a column of its own"
     elif cell.strip()[0] in "<>~":
         found, do = f"found the limit {quote(cell)}", "give a number, or mark the row in a column named reject"
+    elif _RANGE.fullmatch(_plain(cell)):
+        found, do = f"found the range {quote(cell)}", "put its ends into two columns, such as age_min and age_max"
     elif _DATE.fullmatch(_plain(cell)):
         found, do = f"found the date {quote(cell)}", "give decimal years, such as 1998.36 for 12 May 1998"
     else:

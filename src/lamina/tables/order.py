@@ -9,6 +9,7 @@ import numpy as np
 from ..record import Order
 from .columns import Reading
 from .headers import Header
+from .matching.suggestions import likely_depth
 from .messages import option, quote, set_by
 from .numbers import Array, values
 
@@ -64,11 +65,13 @@ def find_key(reading: Reading) -> Key | None:
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
         reading.fact("order", f"the middle of {top} and {bottom}: deeper is older", "their names")
         return Key(depth, top, "depth", older=True)
+    likely = likely_depth(reading)
+    named = "" if likely is None else f" ({likely} may be one: say {option('depth', quote(likely.text))})"
     raise reading.header_problem(
-        "nothing says which row is older: no column for depth, height or position",
+        f"nothing says which row is older: no column for depth, height or position{named}",
         f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
         "none to fit without order; sorting by the dates is no order",
-    ).suggesting(order="none")
+    ).suggesting(**({"order": "none"} if likely is None else {"depth": likely.text}))
 
 
 def _column(reading: Reading, header: Header, why: str) -> Key:
@@ -76,6 +79,7 @@ def _column(reading: Reading, header: Header, why: str) -> Key:
     by = header.role if header.role in ("depth", "height") else "column"
     key = values(reading, header, "place in the order" if by == "column" else by, blank=True)
     way = {"depth": ": deeper is older", "height": ": higher is younger"}.get(by, "")
+    way = way if reading.options.order_direction is None else ""  # which may say something else
     reading.fact("order", f"the column {header}{way}", why)
     return Key(-key if by == "height" else key, header, by, older=by != "column")
 
@@ -195,8 +199,10 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
         increasing, why = scale == "BP", f"{scale}, from young to old"
         if (trend if increasing else -trend) <= -_CLEAR and len(longest) > 3:
             found = f"the dates, read as {scale}, get younger where they should get older"
-            do = f"check whether this is depth or height, or correct the scale with {option('scale', 'BP or CE')}"
-            raise reading.problem(found, do, column=key.header)
+            other = "decreasing" if increasing else "increasing"
+            do = f"check whether this is depth or height, correct the scale with {option('scale', 'BP or CE')}, or say "
+            do += f"{option('order_direction', other)} if that is right"
+            raise reading.problem(found, do, column=key.header).suggesting(order_direction=other)
     else:
         increasing, way = trend > 0, option("order_direction", "WAY")
         why = f"the trend of the dates (rank correlation {trend:.2f}); change it with {way}"

@@ -27,7 +27,7 @@ from .headers import parse, squash
 from .joining.ages import add_ages
 from .joining.dates import join_dates
 from .layers import Between, read_ties
-from .messages import Fact, TableError, TableReading, in_lines, listing, name_lines, option, problem, set_by
+from .messages import Fact, TableError, TableReading, counted, in_lines, listing, name_lines, option, problem, set_by
 from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, refuse_exact_reversals
@@ -214,8 +214,8 @@ def _with_reasons(reading: Reading) -> Iterator[Fact]:
 
 
 def _note_file(reading: Reading) -> None:
-    above = f", below {len(reading.skipped)} other lines" if reading.skipped else ""
-    what = f"{reading.path.name}: {reading.form}, {len(reading.cells)} rows"
+    above = f", below {counted(len(reading.skipped), 'other line')}" if reading.skipped else ""
+    what = f"{reading.path.name}: {reading.form}, {counted(len(reading.cells), 'row')}"
     reading.fact("file", what, f"header in line {reading.header_line}{above}")
     reading.notes.facts.extend(reading.facts)
     reading.notes.warnings.extend(reading.warnings)

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
 from .headers import Header
-from .messages import listing, option, quote, set_by
+from .messages import counted, listing, option, quote, set_by
 
 _INDEX = {
     *("", "0", "no", "n", "none", "false", "na"),
@@ -110,7 +110,9 @@ def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: l
     if not dropped:
         return
     by_option = reading.options.limiting == "drop"
-    reading.fact("limiting", f"{len(dropped)} rows left out", why + (f", {set_by('limiting')}" if by_option else ""))
+    reading.fact(
+        "limiting", f"{counted(len(dropped), 'row')} left out", why + (f", {set_by('limiting')}" if by_option else "")
+    )
     if not by_option:
         reading.warn(
             "limiting dates bound the sea level from one side only; those that do not say which are left out "

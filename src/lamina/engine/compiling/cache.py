@@ -29,7 +29,7 @@ from numba.core import caching, event
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Where there is compiled code.
 COMPILED = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "methods/**/*.py")
-#: What users are told when code has to be compiled: for each kind of record, once.
+#: The notice that code has to be compiled: for each kind of record, once.
 NOTICE = "Compiling code for this kind of record. This happens once and usually takes half a minute."
 #: Set once there has been a warning, so that worker processes do not repeat it.
 WARNED = "LAMINA_CACHE_WARNED"

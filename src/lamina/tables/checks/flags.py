@@ -2,7 +2,7 @@
 
 from ..columns import Reading
 from ..headers import Header
-from ..messages import flag, listing, quote, set_by
+from ..messages import counted, flag, listing, quote, set_by
 
 YES = {
     *("yes", "y", "true", "t", "1", "1.0", "x", "+"),
@@ -64,7 +64,7 @@ def rejected_rows(reading: Reading) -> set[int]:
         if marked is None:
             continue
         lines = f" ({reading.name_lines(marked)})" if marked else ""
-        reading.fact("rejected", f"{len(marked)} rows left out{lines}", f"the column {header}")
+        reading.fact("rejected", f"{counted(len(marked), 'row')} left out{lines}", f"the column {header}")
         rejected |= set(marked)
     return rejected
 

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..messages import StandIn, TableError, TableReading, flag
+from ..messages import StandIn, TableError, TableReading, flag, set_by
 from ..options import Options
 from ..reading import read, read_ages, split
 
@@ -46,17 +46,21 @@ def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
                 return Survey(tuple(questions or [worded]), None, "")
             state = following
         else:
-            return Survey(tuple(questions), reading, state.worded(path))
+            return Survey(tuple(questions), state.described(reading), state.worded(path))
     return Survey(tuple(questions), None, "")
 
 
 @dataclass(frozen=True)
 class _State:
-    """The options so far, and the command: fit, agedepth, or batch by a column."""
+    """The options so far, and the command: fit, agedepth, or batch by a column.
+
+    guessed: the options that are the most likely answers to questions.
+    """
 
     options: Options
     command: str = "fit"
     by: str = ""
+    guessed: frozenset[str] = frozenset()
 
     def read(self, path: str | PathLike[str]) -> TableReading | None:
         if not self.by:
@@ -76,7 +80,20 @@ class _State:
         command, by = answers.get(_COMMAND, self.command), answers.get(_BY, self.by)
         if not changed and (command, by) == (self.command, self.by):
             return None
-        return _State(replace(self.options, **changed), command, by)
+        return _State(replace(self.options, **changed), command, by, self.guessed | set(changed))
+
+    def described(self, reading: TableReading | None) -> TableReading | None:
+        """The reading, in whose words the user has not set what was guessed."""
+        if reading is None:
+            return None
+
+        def reworded(text: str) -> str:
+            for name in self.guessed:
+                text = text.replace(set_by(name), f"assumed here; set it with {flag(name)}")
+            return text
+
+        facts = tuple(fact._replace(why=reworded(fact.why)) for fact in reading.facts)
+        return replace(reading, facts=facts, warnings=tuple(map(reworded, reading.warnings)))
 
     def worded(self, path: str | PathLike[str]) -> str:
         """The command line."""

@@ -78,7 +78,8 @@ def _decide(reading: Reading, others: set[str]) -> tuple[str | None, str]:
     if t.scale is not None and reading.program:
         return t.scale, f"as always in {reading.program}'s tables"
     if t.scale is not None and t.text.strip().lower() in ("age", "ages"):  # known, but not from its name
-        return t.scale, "as radiocarbon ages beside it"
+        in_unit = runs(t.unit) is not None
+        return t.scale, f"its unit, {t.unit}, says so" if in_unit else "as radiocarbon ages beside it"
     if t.scale is not None:
         return t.scale, f"the header {t} says so"
     if others:

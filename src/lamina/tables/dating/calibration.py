@@ -31,6 +31,9 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
     offset, offset_sd = (_offsets(reading, headers) for headers in (columns.delta_r, columns.delta_r_errors))
     if columns.delta_r:
         reading.fact("reservoir offset", f"the column {columns.delta_r[0]}", "subtracted from the ages")
+    if columns.delta_r_errors:
+        why = "1 sigma, added to the laboratory errors in squares"
+        reading.fact("reservoir error", f"the column {columns.delta_r_errors[0]}", why)
     normal = reading.options.t_errors == "normal"
     dates: dict[int, Date] = {}
     for i, curve in curves.items():

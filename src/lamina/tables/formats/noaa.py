@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from ..messages import Fact
+from ..messages import Fact, counted
 from .cells import Rows
 
 #: Units of NOAA's vocabulary in the words of other tables.
@@ -45,7 +45,9 @@ def describe(rows: Rows, comments: list[str]) -> Rows:
         emptied = sum(a != b for old, new in zip(rows.cells, cells, strict=True) for a, b in zip(old, new, strict=True))
     facts = list(rows.facts)
     if emptied:
-        facts.append(Fact("missing", f"{emptied} cells with {', '.join(sorted(missing))}", "the file says so"))
+        facts.append(
+            Fact("missing", f"{counted(emptied, 'cell')} with {', '.join(sorted(missing))}", "the file says so")
+        )
     form = f"NOAA template, {rows.form}" if variables else rows.form
     return replace(rows, cells=cells, form=form, header=header, meanings=meanings, facts=tuple(facts))
 

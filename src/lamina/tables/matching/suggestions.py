@@ -10,11 +10,20 @@ from ..messages import TableError, listing, option
 #: Rows that show what a column holds, and the part of them that must be numbers.
 _SAMPLE, _MOST = 100, 0.8
 _MISSING = {"", "na", "nan", "n/a", "null", "-", "--"}
-_AGE = re.compile(r"(?<![a-z])(?:gas|ice|cal|core)?(?:ages?|years?|yrs?|dates?|time)(?![a-z])", re.IGNORECASE)
+#: Words for ages, depths and errors, some of them in other languages.
+_AGE = re.compile(
+    r"(?<![a-z])(?:gas|ice|cal|core)?(?:ages?|years?|yrs?|dates?|time|(?:kalender|modell)?alter|jahre?|[âa]ge|ann[ée]es?|edad"
+    r"|a[ñn]os?|et[àa]|leeftijd|[åa]lder)(?![a-z])",
+    re.IGNORECASE,
+)
+_DEPTH = re.compile(
+    r"(?<![a-z])(?:\w*tiefe|teufe|profondeur|profundidad|profondit[àa]|diepte|djup)(?![a-z])", re.IGNORECASE
+)
+_MIDDLES = {"median", "mean", "mode", "midpoint", "middle", "weightedmean", "medianprobability"}
 _CALENDAR = re.compile(r"(?<![a-z])(?:cal\w*|bp|ce|ad|b2k)(?![a-z])", re.IGNORECASE)
 #: Words of columns that go with an age or a value, and are neither.
 _ASIDE = re.compile(
-    r"(?<![a-z])(?:err\w*|erreur|unc\w*|\d?sd|\d?se|std\w*|sigma|min|max|upper|lower|range|type|method|model|reference|lab"
+    r"(?<![a-z])(?:err\w*|fehler|unsicherheit|unc\w*|\d?sd|\d?se|std\w*|sigma|min|max|upper|lower|range|type|method|model|reference|lab"
     r"|limit\w*|id|\w*(?:control|sample|site|core|dataset|lab)id|no|n|number|count|bag|section|lat\w*|lon\w*|elev\w*|altitude|depth|ztop|thickness|density|mass|cc|t\.?[ab]"
     r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
     re.IGNORECASE,
@@ -94,13 +103,24 @@ def _likely_input(grid: Grid) -> Header | None:
         corrected = "corrected" in header.text.lower() and "uncorrected" not in header.text.lower()
         return 2 * bool(_CALENDAR.search(_words(header))) + corrected
 
-    return max(found, key=likelihood, default=None)
+    middles = [h for h in grid.headers if squash(h.text) in _MIDDLES and _numeric(grid, h)]
+    return max(found, key=likelihood, default=middles[0] if middles and _speaks_of_ages(grid) else None)
+
+
+def _speaks_of_ages(grid: Grid) -> bool:
+    return any(_AGE.search(_words(header)) for header in grid.headers)
+
+
+def likely_depth(grid: Grid) -> Header | None:
+    """A column of numbers whose name speaks of depths in another language."""
+    return next((h for h in grid.headers if _DEPTH.search(_words(h)) and _numeric(grid, h)), None)
 
 
 def _likely_output(grid: Grid) -> Header | None:
     """A column of numbers without a part to play: one with a known word, an error beside it, or ups and downs first."""
     unused = [h for h in grid.headers if h.role is None and h.text]
-    found = [h for h in unused if not _ASIDE.search(_words(h)) and not _AGE.search(_words(h)) and _numeric(grid, h)]
+    aside = _ASIDE, _AGE, _DEPTH
+    found = [h for h in unused if not any(one.search(_words(h)) for one in aside) and _numeric(grid, h)]
 
     def likelihood(header: Header) -> int:
         beside = grid.headers[header.index + 1 : header.index + 2]
