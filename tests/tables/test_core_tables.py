@@ -115,6 +115,12 @@ def test_a_layer_within_a_block(table):
     assert_array_equal(merge_ties(record)[0].depth, [1, 2, 2, 3])
 
 
+def test_equal_radiocarbon_ages_are_calibrated_once(table):
+    dates = read(table(RAW.replace("3,1500,40", "3,900,30"))).record.dates
+    assert dates[1] is dates[2]
+    assert dates[0] != dates[1] == Radiocarbon(900, 30)
+
+
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 LIMITS = with_column(EVEN, "type", ["SLIP", "Marine limiting", "terrestrial", ""])

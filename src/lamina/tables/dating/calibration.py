@@ -1,6 +1,7 @@
 """Radiocarbon ages of a table: their errors, curves and reservoir offsets, and the dates that these make."""
 
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
         reading.fact("reservoir error", f"the column {columns.delta_r_errors[0]}", why)
     normal = reading.options.t_errors == "normal"
     dates: dict[int, Date] = {}
+    make = cache(Radiocarbon)  # rows with the same age share their date, which is calibrated once
     for i, curve in curves.items():
         if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i]) or curve is None:
             continue  # a fault already
@@ -43,7 +45,7 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
             reading.fault("the error of the radiocarbon age is not above 0", "correct it", i, sd_header)
             continue
         try:
-            dates[i] = Radiocarbon(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
+            dates[i] = make(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
         except RecordError as error:
             found, _, do = str(error).rstrip(".").partition(". ")
             reading.fault(found, do[:1].lower() + do[1:], i, age, **_likely_zone(curve, found))
