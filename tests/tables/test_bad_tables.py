@@ -302,6 +302,11 @@ BAD = {
         {},
         ['core.csv, line 2, column "age_bp": found "1.010" beside "-0,1"', "thousands without a separator"],
     ),
+    "thousands beside decimal points": (
+        'depth,age_bp,age_sd,rsl,rsl_sd\n1,940,10,-0.1,0.1\n2,"1,040",10,-0.2,0.1\n',
+        {},
+        ['core.csv, line 3, column "age_bp": found "1,040" beside "-0.1"', "thousands without a separator"],
+    ),
     "thousands": (
         "depth;age_bp;age_sd;rsl;rsl_sd\n1;1,100;10;1;1\n2;1,200;10;1;1\n",
         {},

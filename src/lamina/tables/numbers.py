@@ -61,6 +61,9 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
         thousand, where, header = points[0]
         found = f"found {quote(thousand)} beside {quote(first)}, which may be thousands or decimals"
         raise reading.problem(found, "write thousands without a separator, and decimals in one way", where, header)
+    if points and all(_THOUSANDS.fullmatch(_plain(cell)) for cell, _, _ in commas):
+        found = f"found {quote(first)} beside {quote(points[0][0])}, which may be thousands or decimals"
+        raise reading.problem(found, "write thousands without a separator, and decimals with a point", row, column)
     if points:
         do = "write all numbers in one way, with a point"
         raise reading.problem(f"found {quote(first)}, but other numbers have a decimal point", do, row, column)

@@ -17,7 +17,7 @@ from .numbers import Array, Mask, values
 #: Upper and lower errors that differ by less than this part of their mean count as one.
 _ALIKE = 0.2
 _ERROR = re.compile(
-    r"(?<![a-z])(?:\d?sd|\d?se|err|error|unc|uncertainty|\d?sigma|std|stdev|fehler|unsicherheit|erreur|incertitude)(?![a-z])",
+    r"(?<![a-z])(?:\d?sd|\d?se|err|error|unc|uncertainty|\d?sigma|std|stdev|\w*fehler|unsicherheit|erreur|incertitude)(?![a-z])",
     re.IGNORECASE,
 )
 #: What a kind of date is made of.

@@ -65,3 +65,13 @@ def test_a_median_beside_a_range_of_ages_is_the_likely_input(table):
     rows = "".join(f"{k},{100 * k},{100 * k - 40}-{100 * k + 40},1.2,0.1\n" for k in range(2, 7))
     found = survey(table("Depth (cm),Median,Cal age range (2 sigma),d18O,d18O_sd\n" + rows))
     assert 'found the range "160-240"; put its ends into two columns' in "\n".join(found.questions)
+
+
+def test_an_error_of_counting_is_not_the_likely_input_but_an_age_by_isotopes_is(table):
+    head = "Tiefe [mm];Jahr (n. Chr.);Zählfehler (Jahre);Temperatur [°C];Unsicherheit\n"
+    rows = "".join(f"{k};{2010 - 20 * k};{1 + k};{8 - k % 2};0,5\n" for k in range(5))
+    assert "--t 'Jahr (n. Chr.)' --t-sd 'Zählfehler (Jahre)'" in survey(table(head + rows)).command
+    corals = "depth (m),rsl (m),rsl_sd,230Th age (ka),± (2σ)\n" + "".join(
+        f"{k},-{k},0.3,{2 * k},0.04\n" for k in range(1, 5)
+    )
+    assert "--t '230Th age (ka)'" in survey(table(corals)).command

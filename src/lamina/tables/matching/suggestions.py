@@ -21,9 +21,11 @@ _DEPTH = re.compile(
 )
 _MIDDLES = {"median", "mean", "mode", "midpoint", "middle", "weightedmean", "medianprobability"}
 _CALENDAR = re.compile(r"(?<![a-z])(?:cal\w*|bp|ce|ad|b2k)(?![a-z])", re.IGNORECASE)
+#: An isotope in front of an age says how it was dated, and "n. Chr." that years are CE: neither is a word of its own.
+_WITHIN = re.compile(r"\d{3}\s?(?:U|Th|Pb)(?:/\d{3}\s?(?:U|Th|Pb))?\W*(?=ages?\b)|\bn\.\s?Chr\b", re.IGNORECASE)
 #: Words of columns that go with an age or a value, and are neither.
 _ASIDE = re.compile(
-    r"(?<![a-z])(?:err\w*|fehler|unsicherheit|unc\w*|\d?sd|\d?se|std\w*|sigma|min|max|upper|lower|range|type|method|model|reference|lab"
+    r"(?<![a-z])(?:err\w*|\w*fehler|unsicherheit|incertitude|unc\w*|\d?sd|\d?se|std\w*|sigma|min|max|upper|lower|range|type|method|model|reference|lab"
     r"|limit\w*|id|\w*(?:control|sample|site|core|dataset|lab)id|no|n|number|count|bag|section|lat\w*|lon\w*|elev\w*|altitude|depth|ztop|thickness|density|mass|cc|t\.?[ab]"
     r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
     re.IGNORECASE,
@@ -97,7 +99,9 @@ def limits_only(grid: Grid, role: str) -> TableError | None:
 
 def _likely_input(grid: Grid) -> Header | None:
     """A column of numbers whose name speaks of ages or years; one with a calendar, or corrected, first."""
-    found = [h for h in grid.headers if _AGE.search(_words(h)) and not _ASIDE.search(_words(h)) and _numeric(grid, h)]
+    plain = {h.index: _WITHIN.sub("", _words(h)) for h in grid.headers}
+    ages = [h for h in grid.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
+    found = [h for h in ages if _numeric(grid, h)]
 
     def likelihood(header: Header) -> int:
         corrected = "corrected" in header.text.lower() and "uncorrected" not in header.text.lower()
