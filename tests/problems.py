@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from lamina import Record
 from lamina.kernels import Constant, Kernel, Linear, Matern12, Matern32, Matern52
 
 KERNELS: dict[str, Kernel] = {
@@ -100,3 +101,23 @@ def distance(found, expected, at_least: float = 0.0) -> float:
     if expected.size == 0:
         return 0.0
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), at_least))
+
+
+#: A small record with uneven gaps, and what may be particular about it.
+N = 12
+T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
+FIELDS = {
+    "plain": {},
+    "exact row": {"t_sd": np.where(np.arange(N) == 5, 0.0, 0.3)},
+    "depths, hiatus and least gap": {
+        "depth": T + np.random.default_rng(1).uniform(0.0, 0.2, N),
+        "hiatus": np.arange(N) == 3,
+        "least_gap": np.full(N, 0.01),
+    },
+    "decreasing": {"t": -T, "order": "decreasing"},
+}
+
+
+def uneven(**fields) -> Record:
+    """The small record with uneven gaps, with other fields."""
+    return Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields))

@@ -75,6 +75,7 @@ def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
     assert any(said in one for one in json.loads((tmp_path / "out" / "run.json").read_text())["warnings"])
 
 
+@pytest.mark.slow
 def test_with_memory(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory")
     assert done.exit_code == 0, done.output

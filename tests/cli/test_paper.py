@@ -11,6 +11,7 @@ from lamina import paper as experiments
 SMALL = ("--functions", "1", "--methods", "gp; nigp", "--repetitions", "1")
 
 
+@pytest.mark.slow
 def test_synthetic_writes_figures_and_every_number(tmp_path):
     out = tmp_path / "deep" / "paper"
     result = lamina("paper", "synthetic", "--out", out, *SMALL)

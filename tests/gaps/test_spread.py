@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numba import njit
+from problems import FIELDS, N, uneven
 from scipy.stats import gamma
 
 from lamina import Matern32, Record
@@ -13,25 +14,11 @@ from lamina.gaps.spread import Spread, spread, spread_roots
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 
-N = 12
-T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
-FIELDS = {
-    "plain": {},
-    "exact row": {"t_sd": np.where(np.arange(N) == 5, 0.0, 0.3)},
-    "depths, hiatus and least gap": {
-        "depth": T + np.random.default_rng(1).uniform(0.0, 0.2, N),
-        "hiatus": np.arange(N) == 3,
-        "least_gap": np.full(N, 0.01),
-    },
-    "two sequences and rows alone": {"sequence": ["a", "b", None] * 4},
-    "decreasing": {"t": -T, "order": "decreasing"},
-}
+SEVERAL = {**FIELDS, "two sequences and rows alone": {"sequence": ["a", "b", None] * 4}}
 
 
 def posed(fields, memory=True):
-    return build_problem(
-        Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields)), Model(Matern32(), memory=memory)
-    )
+    return build_problem(uneven(**fields), Model(Matern32(), memory=memory))
 
 
 @njit(cache=True)
@@ -65,7 +52,7 @@ def with_other_roots(problem, tau, ratio, run, skip):
 MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 0.3))]
 
 
-@pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+@pytest.mark.parametrize("fields", SEVERAL.values(), ids=SEVERAL)
 @pytest.mark.parametrize(("power", "memories"), MOVES)
 @pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
 def test_jacobian_and_inverse(fields, power, memories, run, skip):
@@ -80,7 +67,7 @@ def test_jacobian_and_inverse(fields, power, memories, run, skip):
     check(problem, there, back)
 
 
-@pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+@pytest.mark.parametrize("fields", SEVERAL.values(), ids=SEVERAL)
 @pytest.mark.parametrize("ratio", [1.3, 0.7])
 @pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
 def test_jacobian_and_inverse_of_roots(fields, ratio, run, skip):

@@ -9,6 +9,7 @@ from lamina import report
 from lamina.dates import StudentT, Uniform
 
 N = len(fits.TRUE)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

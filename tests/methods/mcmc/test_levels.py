@@ -11,8 +11,9 @@ import math
 import numpy as np
 import pytest
 from numba import njit
+from problems import FIELDS, N, uneven
 
-from lamina import Matern32, Record
+from lamina import Matern32
 from lamina.engine.stack import hold
 from lamina.gaps.moves import sum_innovations
 from lamina.methods import mcmc
@@ -25,18 +26,6 @@ from lamina.methods.target import log_prior, make_target, set_memory
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 
-N = 12
-T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
-FIELDS = {
-    "plain": {},
-    "exact row": {"t_sd": np.where(np.arange(N) == 5, 0.0, 0.3)},
-    "depths, hiatus and least gap": {
-        "depth": T + np.random.default_rng(1).uniform(0.0, 0.2, N),
-        "hiatus": np.arange(N) == 3,
-        "least_gap": np.full(N, 0.01),
-    },
-    "decreasing": {"t": -T, "order": "decreasing"},
-}
 SEVERAL = {
     "two sequences": {"sequence": ["a", "b", "b"] * 4},
     "sequences, rows alone and exact ones": {
@@ -48,8 +37,9 @@ WINDOWS = [Window(0, N, 0), Window(0, 7, 0), Window(2, 9, 0), Window(5, N, 0)]
 
 
 def build(fields, memory):
-    record = Record(**({"t": T, "t_sd": 0.3, "y": np.sin(T), "y_sd": 0.1} | fields))
-    problem = build_problem(record, Model(Matern32(), memory=memory, fixed={"memory": 0.5} if memory else None))
+    problem = build_problem(
+        uneven(**fields), Model(Matern32(), memory=memory, fixed={"memory": 0.5} if memory else None)
+    )
     target = make_target(problem)
     return problem, target, new_state(problem, target, problem.rows.t.copy(), problem.start.copy())
 

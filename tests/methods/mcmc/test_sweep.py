@@ -329,6 +329,7 @@ def run(problem, **options):
     return mcmc.run(problem, **{"seed": 3, "chains": 2, "draws": 1000, "warmup": 200, "max_sweeps": 500} | options)
 
 
+@pytest.mark.slow
 def test_order_is_kept_and_exact_rows_stay(mixed):
     draws = run(mixed)
     tau, found = mixed.to_user(draws.tau), mixed.record

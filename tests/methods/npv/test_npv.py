@@ -219,7 +219,13 @@ def test_an_exact_first_row_leaves_the_others_as_uncertain_as_they_are():
     assert (found["npv"] / found["mcmc"]).between(0.5, 1.5).all()
 
 
-@pytest.mark.parametrize("record", [interleaved(), with_exact_row()], ids=["alone", "first of a sequence"])
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(interleaved(), id="alone", marks=pytest.mark.slow),
+        pytest.param(with_exact_row(), id="first of a sequence"),
+    ],
+)
 def test_exact_rows_stay_exact_and_sequences_in_order(record):
     found = fits.quietly(record, "npv", seed=1, **fits.OPTIONS["npv"])
     exact = record.exact
