@@ -1,5 +1,6 @@
 """Posteriors on disk come back as they were, and files are written atomically."""
 
+import json
 from dataclasses import replace
 
 import fits
@@ -198,6 +199,11 @@ def changed_array(name, change):
     return lambda found: found.update({name: change(found[name])})
 
 
+def without_diagnostics(facts):
+    """The facts of a file, whose diagnostics are empty."""
+    return np.bytes_(json.dumps(json.loads(facts.tobytes()) | {"diagnostics": {}}).encode())
+
+
 CHANGES = {
     "columns of tau missing": changed_array("tau", lambda tau: tau[:, :5]),
     "draws of phi missing": changed_array("phi", lambda phi: phi[:-1]),
@@ -217,6 +223,7 @@ CHANGES = {
     "a negative standard deviation": changed_array("y_sd", lambda sd: -sd),
     "a variable missing": lambda found: found.pop("tau"),
     "no facts": lambda found: found.pop("facts"),
+    "no diagnostics": lambda found: found.update(facts=without_diagnostics(found["facts"])),
     "facts that are none": lambda found: found.update(facts=np.bytes_(b"{")),
     "facts of another kind": lambda found: found.update(facts=np.bytes_(b"[]")),
     "facts as numbers": lambda found: found.update(facts=np.arange(3.0)),

@@ -58,6 +58,8 @@ ROUNDING = 1e-6
 LARGEST = 1e100
 #: Parameters are stored as logarithms; those of larger ones are not numbers that a computer holds.
 LARGEST_LOG = 700.0
+#: Diagnostics of every fit.
+_ALWAYS = ("method", "seconds", "converged", "interrupted")
 #: The types of those diagnostics that are shown to users.
 _TYPES: dict[str, tuple[type, ...]] = {
     "method": (str,),
@@ -250,6 +252,9 @@ def _check_diagnostics(facts: Any) -> None:
     """Raise ValueError for diagnostics that could not be shown."""
     if not isinstance(facts, dict):
         raise ValueError("its diagnostics have no names")
+    missing = [name for name in _ALWAYS if name not in facts]
+    if missing:
+        raise ValueError(f"it has no diagnostic {missing[0]}")
     for name, kinds in _TYPES.items():
         value = facts.get(name)
         if name in facts and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
