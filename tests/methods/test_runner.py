@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.methods import chains, mcmc, runner
+from lamina.methods import chains, mcmc, runner, words
 from lamina.methods.chains import DrawBudget, draw_budget, watched_rows
 from lamina.model.model import Model
 from lamina.model.problem import Problem, build_problem
@@ -174,6 +174,13 @@ def test_a_curve_that_is_known_does_not_hinder_convergence(run_stubs):
     facts = run_stubs({"curve_of": lambda rng, n: np.full((n, 5), 3.0)})
     assert facts["converged"]
     assert (facts["ess_curve"] == np.inf).all()
+
+
+def test_a_curve_that_cannot_be_computed_is_not_judged(run_stubs):
+    facts = run_stubs({"curve_of": lambda rng, n: np.full((n, 5), np.nan)})
+    assert facts["converged"]
+    assert np.isnan(facts["r_hat_curve"]).all()
+    assert words.judged_on(facts) == "all inputs and parameters"
 
 
 def test_a_record_without_values_has_no_curve_to_watch():

@@ -183,16 +183,18 @@ class ChainRunner:
         """R-hat and effective draws of each quantity (chains, n, V); the curve's, which are the last, may be constant.
 
         What is constant has not converged, but a curve may be known although the inputs are not. A curve that some draw
-        leaves beyond double precision (NaN) is not judged.
+        leaves beyond double precision (NaN) is not judged: its R-hat and effective draws are NaN.
         """
         if draws.shape[2] == 0:  # everything is known
             return np.empty(0), np.empty(0)
-        draws[..., np.isnan(draws).any(axis=(0, 1))] = 0.0
+        unknown = np.isnan(draws).any(axis=(0, 1))
+        draws[..., unknown] = 0.0
         found, enough = judge(draws)
         first = draws.shape[2] - len(self.chains[0].times)
         for k in range(first, draws.shape[2]):
             if np.ptp(draws[..., k]) <= ROUNDING * np.abs(draws[..., k]).max():
                 found[k], enough[k] = 1.0, np.inf
+        found[unknown] = enough[unknown] = np.nan
         return found, enough
 
     def _most_ess(self) -> float:
@@ -210,11 +212,11 @@ class ChainRunner:
 
     @property
     def worst_r_hat(self) -> float:
-        return float(np.max(self.r_hat, initial=1.0)) if self.r_hat is not None else np.nan
+        return float(np.fmax.reduce(self.r_hat, initial=1.0)) if self.r_hat is not None else np.nan
 
     @property
     def least_ess(self) -> float:
-        return float(min(np.min(self.ess, initial=np.inf), self.most_ess)) if self.ess is not None else 0.0
+        return float(min(np.fmin.reduce(self.ess, initial=np.inf), self.most_ess)) if self.ess is not None else 0.0
 
     def checkpoint(self) -> Checkpoint:
         """Everything needed to go on, as arrays."""
