@@ -12,6 +12,7 @@ import math
 
 from numba import njit
 
+from ....engine.logarithms import NOTHING, add_log, log_sum
 from ....engine.noise import standard_normal
 from ....engine.stack import INLINE
 from ....gaps.pace import innovation_after
@@ -63,33 +64,36 @@ def _warp(now, chosen, delta):
 
 
 @njit(**INLINE)
-def _add_gap(now, r, sign):
-    """Add the innovation in the gap after row r to the change of its total; returns its logarithm, -inf if broken."""
+def _add_gap(now, r, sign, logs):
+    """Add the innovation in the gap after row r to the change of its total, and its logarithm to ``logs``.
+
+    A broken order gives -inf.
+    """
     e = innovation_after(now.rows, now.tau, r)
     if not e > 0.0:
-        return -math.inf
+        return -math.inf, 1.0
     if not now.rows.regular[r]:
-        return 0.0
+        return logs
     now.proposal.change[0, now.rows.sequence[r]] += sign * e
-    return math.log(e)
+    return add_log(logs, e)
 
 
 @njit(**INLINE)
 def _sum_gaps(now, a, b, sign):
     """Sum of log e over all gaps that rows at positions a ... b are part of; sums of e go to ``Proposal.change``."""
-    rows, tau, time, logs = now.rows, now.tau, now.line.time, 0.0
+    rows, tau, time, logs = now.rows, now.tau, now.line.time, NOTHING
     for p in range(a, b + 1):
         r = now.row[p]
         if rows.sequence[r] < 0:
             continue
         left, right = rows.before[r], rows.after[r]
         if left >= 0 and a > 0 and left != now.row[a] and tau[left] <= time[a]:
-            logs += _add_gap(now, left, sign)
+            logs = _add_gap(now, left, sign, logs)
         if right >= 0:
-            logs += _add_gap(now, r, sign)
+            logs = _add_gap(now, r, sign, logs)
             if rows.carry[right] > 0.0 and right != now.row[b] and b < len(tau) - 1 and tau[right] >= time[b]:
-                logs += _add_gap(now, right, sign)
-    return logs
+                logs = _add_gap(now, right, sign, logs)
+    return log_sum(logs)
 
 
 @njit(**INLINE)
