@@ -12,8 +12,11 @@ from lamina.engine.quantiles import QUANTILES
 SCRIPT = runpy.run_path(str(Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_records.py"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(25))
+#: Those that compile code which no other test of ``make test`` needs.
+APART = (0, 2, 10, 12, 22)
+
+
+@pytest.mark.parametrize("number", [pytest.param(n, marks=pytest.mark.slow if n in APART else ()) for n in range(25)])
 def test_a_random_record_is_fitted_or_refused(number):
     _, found = SCRIPT["try_case"](number, seed=0)
     assert not [one for one in found if not one.startswith("took")]  # compiling takes long

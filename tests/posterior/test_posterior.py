@@ -373,6 +373,15 @@ def test_the_summary_has_method_convergence_parameters_and_inputs(method):
         assert "inputs: 10 uncertain, 0 exact" in text
 
 
+def test_where_inputs_are_as_measured_no_date_is_in_conflict():
+    found = lamina.Record(
+        t=[1.0, 2.0, 3.0, 9.0, 10.0], t_sd=0.5, y=np.arange(5.0), y_sd=0.1, tie=[None, None, "a", "a", None]
+    )
+    gp = lamina.fit(found, "gp")
+    assert gp.diagnostics["conflicts"] == []
+    assert "conflict" not in repr(gp)
+
+
 def test_many_conflicts_are_cut_short():
     found = some_draws(5)
     far = Posterior(found.problem, Draws.equal(found.draws.tau + 100.0, found.draws.phi, diagnostics=found.diagnostics))

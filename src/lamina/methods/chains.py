@@ -203,7 +203,8 @@ def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple
         raise StorageError("this is not a checkpoint that lamina made. Begin without it.") from None
     if of != _fingerprint(chains):
         raise MethodError(
-            "the checkpoint does not fit this record and model (it was made with other data or another model). "
+            "the checkpoint does not fit this record and model (it was made with other data, another model or method, "
+            "or another version of lamina). "
             "Begin without it."
         )
     try:
@@ -228,9 +229,9 @@ def check_checksum(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def _fingerprint(chains: Sequence[Chain]) -> str:
-    """Tells one record, model and set of chains from another."""
+    """Tells one record, model, method and set of chains from another."""
     problem = chains[0].problem
-    described = [problem.model.to_dict(), len(chains), chains[0].budget]
+    described = [type(chains[0]).__name__, problem.model.to_dict(), len(chains), chains[0].budget]
     found = hashlib.sha256(json.dumps(described, default=str).encode())
     for one in (problem.record.t, problem.record.y, *problem.rows):
         array = np.ascontiguousarray(one, dtype=float)

@@ -153,7 +153,7 @@ def conflicts(posterior: Posterior, names: Sequence[str] | None = None) -> list[
     names: what to call each row (``line_names``); by default its position, counted from 0.
     """
     record = posterior.record
-    rows = [] if posterior.as_measured else rows_in_conflict(record, posterior.input_means)
+    rows = posterior.rows_in_conflict
     _, means, sds = posterior.input_moments(np.array(rows, dtype=int))
     found = []
     for row, mean, sd in zip(rows, means, sds, strict=True):

@@ -69,7 +69,7 @@ class Posterior:
             spread = float(np.sqrt(weight @ (values - mean) ** 2)) if np.ptp(values) > 0.0 else 0.0
             parameters.append(f"{name} {with_sd(mean, spread) if spread else number(mean, 4)}")
         centre = self.input_means
-        conflicts = rows_in_conflict(record, centre)
+        conflicts = self.rows_in_conflict
         return [
             ("method", f"{known.get('method', 'unknown')}, {state}"),
             ("draws", f"{len(weight):,} in {count(self.draws.chains, 'chain')}"),
@@ -107,8 +107,12 @@ class Posterior:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """Convergence and other facts that the method reports, and the rows whose date is in conflict."""
-        found = rows_in_conflict(self.record, self.input_means)
-        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": found}
+        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self.rows_in_conflict}
+
+    @property
+    def rows_in_conflict(self) -> list[int]:
+        """The rows whose date is in conflict with the order or the curve; none where inputs are taken as measured."""
+        return [] if self.as_measured else rows_in_conflict(self.record, self.input_means)
 
     @property
     def conflict_limit(self) -> float:

@@ -110,6 +110,14 @@ def test_one_member_is_the_same_as_exact_inputs():
     np.testing.assert_allclose(one.curve(AT)["mean"], exact.curve(AT)["mean"], atol=0.03)
 
 
+def test_a_checkpoint_of_another_method_is_refused():
+    found, short = record(), {"chains": 2, "draws": 40, "warmup": 20, "max_sweeps": 20}
+    ages = {"covariance": np.diag(found.t_sd**2)}
+    part = quietly(found, "ensemble", **ages, **short)
+    with pytest.raises(lamina.MethodError, match="another model or method"):
+        lamina.fit(found, checkpoint=part.checkpoint, **short)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["members", "covariance"])
 def test_the_order_of_the_rows_plays_no_part(form):

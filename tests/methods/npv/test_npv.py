@@ -9,6 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 import lamina
+from lamina.fitting import prepare
 from lamina.methods.coordinates import to_inputs
 from lamina.methods.npv import _uncertain_everywhere
 from lamina.methods.npv.inference import Inference
@@ -210,6 +211,13 @@ def test_on_an_easy_record_the_inputs_are_those_of_mcmc():
 def test_an_exact_row_further_down_a_sequence_is_refused():
     with pytest.raises(lamina.MethodError, match=r'cannot hold an exact input inside a sequence, as in row 4 .*"mcmc"'):
         lamina.fit(with_exact_row(4), "npv")
+
+
+def test_the_row_that_is_refused_is_that_of_the_user_where_rows_are_tied():
+    found = with_exact_row(4)
+    tied = replace(found, tie=["x", "x", *[None] * 8])
+    with pytest.raises(lamina.MethodError, match="inside a sequence, as in row 4 "):
+        prepare(tied, "npv")
 
 
 def test_an_exact_first_row_leaves_the_others_as_uncertain_as_they_are():

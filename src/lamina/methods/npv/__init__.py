@@ -77,22 +77,8 @@ def run(
 
 
 def _uncertain_everywhere(problem: Problem) -> Problem:
-    """The problem with a very small error for an exact row at the beginning of a sequence, where that pins the start.
-
-    Further down it would pin a sum of gaps, which a Q of independent gaps cannot follow. Raises MethodError there.
-    """
-    record = problem.record
-    if not (~record.exact).any():
-        raise MethodError('method="npv" has no uncertain input to infer here: use method="gp".')
-    inside = record.exact & (problem.rows.sequence >= 0)
-    further = np.flatnonzero(inside & (problem.rows.before >= 0))
-    if further.size:
-        raise MethodError(
-            'method="npv" cannot hold an exact input inside a sequence, as in {rows}. '
-            'Use method="mcmc", '
-            "take the row out of the sequence by leaving its label empty, or give it a t_sd above 0.",
-            rows=further,
-        )
+    """The problem with a very small error for an exact row at the beginning of a sequence: that pins its start."""
+    record, inside = problem.record, _exact_inside(problem)
     if not inside.any():
         return problem
     small = NEARLY_EXACT * record.t_sd[~record.exact].min()
@@ -102,7 +88,30 @@ def _uncertain_everywhere(problem: Problem) -> Problem:
     return replace(problem, record=changed, rows=problem.rows._replace(t_var=t_sd**2), scale=scale)
 
 
+def _exact_inside(problem: Problem) -> np.ndarray:
+    """(N,) which rows are exact and part of a sequence."""
+    return problem.record.exact & (problem.rows.sequence >= 0)
+
+
+def _check_exact(problem: Problem) -> None:
+    """An exact row after the first of a sequence would pin a sum of gaps, which a Q of independent gaps cannot follow.
+
+    Raises MethodError for one, and if there is nothing to infer.
+    """
+    if problem.record.exact.all():
+        raise MethodError('method="npv" has no uncertain input to infer here: use method="gp".')
+    further = _exact_inside(problem) & (problem.rows.before >= 0)
+    if further.any():
+        raise MethodError(
+            'method="npv" cannot hold an exact input inside a sequence, as in {rows}. '
+            'Use method="mcmc", '
+            "take the row out of the sequence by leaving its label empty, or give it a t_sd above 0.",
+            rows=np.flatnonzero(further[problem.layer]),
+        )
+
+
 def _check(problem: Problem, options: dict[str, Any]) -> None:
+    _check_exact(problem)
     for name, known in ("prediction", PREDICTIONS), ("covariance", COVARIANCES):
         value = options.get(name, known[0])
         if not isinstance(value, str) or value not in known:
