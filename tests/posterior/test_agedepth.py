@@ -118,7 +118,7 @@ def test_age_depth_uses_no_values():
 def test_the_figure_shows_every_date_and_both_bands(found):
     ax = lamina.plots.age_depth(found)
     labels = [one.get_label() for one in ax.collections]
-    assert {"95 %", "68 % (± 1 sd)", "dates"} <= set(labels)
+    assert {"95 %", "± 1 sd", "dates"} <= set(labels)
     assert len(ax.collections) == 2 + len(DEPTH)
     assert ax.get_ylabel() == "Age (cal yr BP)"
     lamina.plots.accumulation(found, ax)

@@ -13,6 +13,8 @@ from lamina.records.glossary import rate_unit
     ("t_unit", "y_unit", "rate_unit", "duration", "factor"),
     [
         ("CE", "m", "mm/year", "years", 1000.0),
+        ("CE", "m NAVD88", "mm/year", "years", 1000.0),
+        ("cal a BP", "cm MSL", "cm/year", "years", -1.0),
         ("cal a BP", "m", "mm/year", "years", -1000.0),
         ("BP", "cm", "cm/year", "years", -1.0),
         ("yr", "m", "mm/year", "years", 1000.0),

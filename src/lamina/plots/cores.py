@@ -28,7 +28,7 @@ DENSITY_POINTS = 400
 def age_depth(
     posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
 ) -> Axes:
-    """The age-depth model against depth: mean and 68 and 95 % bands, and each date as its density.
+    """The age-depth model against depth: mean, sd and 95 % band, and each date as its density.
 
     sequence: which core, where the record has several.
     """
@@ -40,7 +40,7 @@ def age_depth(
     look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
     ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
     ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
-                    label="68 % (± 1 sd)", **look)  # fmt: skip
+                    label="± 1 sd", **look)  # fmt: skip
     ax.plot(table["depth"], table["mean"], color=MODEL, linewidth=1.6, zorder=4, label="mean")
     width = WIDTH * (np.ptp(depth) or 1.0)
     for k, row in enumerate(rows[record.dated[rows]]):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..record import Record
 
 _YEAR = {"a", "y", "yr", "yrs", "year", "years"}
+_LENGTHS = {"mm", "cm", "dm", "m", "ft"}
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,17 @@ class Axes:
 def describe(record: Record) -> Axes:
     """Names and units for the axes of a record.
 
-    Metres a year are shown as millimetres a year. With ages before present ("BP", "b2k" or "ago" in ``t_unit``, in any
-    spelling) the time axis runs from old to young, and rates are forward in time: their sign changes, and the label
-    says so.
+    Metres a year are shown as millimetres a year, and a rate does not name the datum of a height ("m NAVD88"). With
+    ages before present ("BP", "b2k" or "ago" in ``t_unit``, in any spelling) the time axis runs from old to
+    young, and rates are forward in time: their sign changes, and the label says so.
     """
     called_year = record.t_name.strip().lower() in _YEAR
     way = runs(record.t_unit) or ("forwards" if called_year else None)
     backwards = way == "backwards"
     step = _step(record.t_unit, called_year)
-    unit, factor = _per(record.y_unit, step, record.t_name), 1.0
-    if record.y_unit == "m" and step == "year":
+    height = record.y_unit.split()[:1]
+    unit, factor = _per(height[0] if set(height) <= _LENGTHS and height else record.y_unit, step, record.t_name), 1.0
+    if height == ["m"] and step == "year":
         unit, factor = "mm/year", 1000.0
     duration = "years" if step == "year" else step
     return Axes(

@@ -193,5 +193,5 @@ def _bands(posterior: Posterior) -> str:
     averaged = f"average over {count(posterior.averaged, 'draw')} and " if posterior.averaged > 1 else ""
     return (
         f"{rates}Curves{' and rates' if rates else ''} {averaged}are given with their mean, one standard deviation "
-        "(68 %) and the range from the 2.5 to the 97.5 % quantile (95 %)."
+        "and the range from the 2.5 to the 97.5 % quantile (95 %)."
     )
