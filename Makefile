@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 demo: $(STAMP)  ## fit the embedded record and write a report
 	$(BIN)/lamina demo
 
-test: $(STAMP)  ## run the tests, but for the long ones: some minutes
+test: $(STAMP)  ## run all tests except the long ones (about five minutes)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 test-all: test  ## run all tests: first those of `make test`, then the long ones

@@ -40,6 +40,8 @@ from lamina.support.checks import digest
 BAD = ("silently different", "not a number", "unnamed exception", "several lines", "slow", "crash")
 #: A case may take so many seconds of processor time.
 SECONDS = 5.0
+#: A process may take so many bytes.
+BYTES = 1e9
 #: A case that takes so many seconds, with the first compilation, does not end.
 FOR_EVER = 300.0
 AT = np.linspace(-1.0, 12.0, 30)
@@ -284,7 +286,9 @@ def main() -> int:
         print(f"case {case}: {result}")
     memory = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(f"{asked.cases:,} cases in {time.perf_counter() - began:.0f} s, {memory / 1e6:.0f} MB, {len(wrong)} wrong")
-    return 1 if wrong else 0
+    if memory > BYTES:
+        print(f"a process took more than {BYTES / 1e6:.0f} MB")
+    return 1 if wrong or memory > BYTES else 0
 
 
 if __name__ == "__main__":

@@ -83,8 +83,8 @@ def fit(
     seed: the same seed gives the same result, on one CPU or several.
     options: options of the method. mcmc: chains, draws, warmup, max_sweeps, cores (the number of CPUs), progress,
         checkpoint. ensemble: the same, and members, shape (M, N), or covariance, shape (N, N), of the inputs. nuts:
-        chains, draws, warmup, cores. npv: components, restarts, draws, prediction,
-        covariance, max_steps, cores. gp and nigp: starts.
+        chains, draws, warmup, cores, target_accept. npv: components, restarts, draws, prediction, covariance,
+        max_steps, cores. gp: starts. nigp: starts, max_steps.
 
     A fit that has not converged still returns its draws, with a warning and the evidence in ``diagnostics``.
     """

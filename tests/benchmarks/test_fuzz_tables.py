@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.tables import survey
-from lamina.tables.reading import read_ages
+from lamina.tables import read_ages, survey
 
 pytest.importorskip("openpyxl")
 

@@ -593,7 +593,7 @@ def test_a_covariance_of_the_ages_in_the_order_of_the_table(tmp_path):
         ("1 0\n0 1\n", "there are 2 lines, but 6 rows in the table"),
         ("1 0\n" * 6, "line 1: there are 2 numbers, but 6 rows in the table"),
         ("0 0 0 0 0 x\n" * 6, "line 1: found .x., which is no number"),
-        ("0 1 0 0 0 0\n" * 6, "covariance is no covariance"),
+        ("0 1 0 0 0 0\n" * 6, "covariance is not a covariance matrix"),
     ],
 )
 def test_covariances_that_are_none_are_refused(content, said, tmp_path):

@@ -1,7 +1,7 @@
 """What each method declares about itself is what it does."""
 
 from inspect import signature
-from typing import get_args
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import fits
 import numpy as np
@@ -9,8 +9,11 @@ import pytest
 
 import lamina
 from lamina.fitting import prepare
+from lamina.gaps import PRIORS
+from lamina.methods.npv.covariance import COVARIANCES
 from lamina.methods.registry import DEFAULT, METHODS
-from lamina.model.model import Model
+from lamina.model.model import MEANS, OUTLIERS, Model
+from lamina.output.settings import KERNELS, kernel_by_name
 
 each = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 
@@ -30,6 +33,28 @@ def test_the_command_line_has_every_method_that_needs_only_a_table():
     annotated, default = OPTIONS["method"]
     assert set(get_args(annotated.__origin__)) == {name for name, one in METHODS.items() if not one.needs}
     assert default == DEFAULT == signature(lamina.fit).parameters["method"].default
+
+
+def test_the_choices_of_the_command_line_are_those_of_the_library():
+    from lamina.cli.options import OPTIONS
+
+    def choices(name):
+        literal, *_ = (one for one in (OPTIONS[name][0].__origin__, *get_args(OPTIONS[name][0].__origin__))
+                       if get_origin(one) is Literal)  # fmt: skip
+        return set(get_args(literal))
+
+    assert choices("gaps") == set(PRIORS)
+    assert choices("mean") == set(MEANS)
+    assert choices("outliers") == set(OUTLIERS) - {None}
+    assert choices("npv_covariance") == set(COVARIANCES)
+    annotated, default = OPTIONS["kernel"]
+    listed = annotated.__metadata__[0].help.split(", or a sum")[0]
+    assert listed.split(", ") == list(KERNELS)
+    assert type(kernel_by_name(default)) is type(Model().kernel)
+
+
+def test_the_signature_of_fit_has_every_method():
+    assert set(get_args(get_type_hints(lamina.fit)["method"])) == set(METHODS)
 
 
 @each

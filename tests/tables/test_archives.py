@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import lamina
-from lamina.tables import Options, TableError, read, split
-from lamina.tables.reading import read_ages
+from lamina.tables import Options, TableError, read, read_ages, split
 
 NOAA = (
     "# Invented Lake - Invented d18O data\n#-----------------------\n"

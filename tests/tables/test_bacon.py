@@ -3,8 +3,7 @@
 import pytest
 
 from lamina.dates import Radiocarbon
-from lamina.tables import Options, TableError, read
-from lamina.tables.reading import read_ages
+from lamina.tables import Options, TableError, read, read_ages
 
 
 @pytest.fixture

@@ -412,7 +412,7 @@ BAD = {
         ["option order_direction (--order-direction): found 'up'; give increasing or decreasing."],
     ),
     "option that is no text": (GOOD, {"order": 3}, ["option order (--order): found 3; give text"]),
-    "unknown option": (GOOD, {"colour": "red"}, ["option colour: there is none of this name; choose from t, t_sd"]),
+    "unknown option": (GOOD, {"colour": "red"}, ["option colour: unknown option; choose from t, t_sd"]),
 }
 
 

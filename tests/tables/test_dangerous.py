@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from lamina.dates import Radiocarbon
-from lamina.tables import Options, TableError, read, split
+from lamina.tables import Options, TableError, read, read_ages, split
 from lamina.tables.checks.survey import survey
-from lamina.tables.reading import read_ages
 
 
 @dataclass(frozen=True)

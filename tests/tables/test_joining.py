@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lamina.tables import Options, TableError, read
+from lamina.tables import Options, TableError, read, read_ages
 from lamina.tables.messages import Line, name_lines
-from lamina.tables.reading import read_ages
 
 PROXIES = "depth (cm),d18O,d18O_sd\n0,1.0,0.1\n5,1.1,0.1\n10,1.3,0.1\n15,1.2,0.1\n20,1.6,0.1\n"
 BACON = "labID,age,error,depth,cc\ntop,-50,5,0,0\nA,500,30,10,1\nB,900,30,25,1\n"

@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 
 import lamina
 from lamina.dates import Radiocarbon
-from lamina.tables import Options, TableError
+from lamina.tables import Options, TableError, read_ages
 from lamina.tables.ensembles import SummaryWarning
-from lamina.tables.reading import read_ages
 
 BACON = "labID,\tage,\terror,\tdepth,\tcc\ntop,\t-35,\t10,\t0,\t0\nA,\t2020,\t80,\t39.5,\t1\nB,\t2440,\t60,\t44.5,\t1\n"
 BCHRON = """\

@@ -214,6 +214,7 @@ def test_a_code_among_numbers_of_its_size_is_suspected(table):
     rows = PLAIN.replace("1.2,0.1", "-999,0.1").replace("1.0,0.1", "-500,0.1").replace("1.1,0.1", "-1600,0.1")
     (said,) = read(table(rows)).warnings
     assert '"-999" in "value" looks like a code for a missing value (line 4)' in said
+    assert said.endswith(", and is read as a number. If it is a code, say --missing -999.")
 
 
 def test_radiocarbon_ages_that_the_user_insists_on(table):

@@ -8,7 +8,7 @@ import warnings
 from ..errors import LaminaError
 from ..support.memory import check_start
 from .signals import end_by_interrupt, exit_code
-from .terminal import complain, give_up, open_streams, show, warn
+from .terminal import complain, give_up, open_streams, show_version, warn
 
 
 def main() -> None:
@@ -18,9 +18,7 @@ def main() -> None:
     warnings.showwarning = warn
     try:
         if sys.argv[1:] == ["--version"]:  # answered at once: loading all commands takes longer
-            from importlib.metadata import version
-
-            show(f"lamina {version('lamina')}")
+            show_version()
             return
         check_start()
         from .root import app

@@ -11,7 +11,12 @@ from . import options as given
 from .progress import bar
 from .terminal import complain, show
 
-Tables = Annotated[list[Path], typer.Argument(help="Tables: CSV, TSV or .xlsx.", show_default=False)]
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Tables: text, .xlsx, or files of other programs (see Files of other programs).", show_default=False
+    ),
+]
 WORK = {
     "workers": given.option("--workers", int | None, "Number of processes; by default one for each CPU.", None,
                             parser=given.whole(1)),

@@ -42,7 +42,10 @@ def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] 
 
 @contextmanager
 def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """A function for ``fit(progress=...)`` that shows sweeps, R-hat and effective draws; None where nobody looks."""
+    """A function for ``fit(progress=...)`` that shows sweeps, R-hat and effective draws.
+
+    None if standard error is not a terminal.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return

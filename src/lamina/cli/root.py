@@ -16,7 +16,7 @@ from .check import check
 from .compare import compare
 from .fit import demo, fit
 from .signals import exit_code
-from .terminal import complain, show
+from .terminal import complain, show_version
 
 
 class Commands(TyperGroup):
@@ -55,9 +55,7 @@ app.add_typer(paper.app, name="paper")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        show(f"lamina {version('lamina')}")
+        show_version()
         raise typer.Exit
 
 

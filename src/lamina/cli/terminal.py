@@ -37,8 +37,15 @@ def show(text: str) -> None:
         raise WriteError(f"cannot print the results: {error.strerror or error}.") from None
 
 
+def show_version() -> None:
+    """Print the version."""
+    from importlib.metadata import version  # slow to import, and seldom needed
+
+    show(f"lamina {version('lamina')}")
+
+
 def complain(text: str) -> None:
-    """Print a line to standard error after the name of the program. If nobody can read it, so be it."""
+    """Print a line to standard error after the name of the program. Ignores a stream that cannot be written."""
     try:
         print(visible(f"lamina: {text}"), file=sys.stderr, flush=True)
     except OSError:

@@ -88,7 +88,7 @@ def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
                     f"the dates of {{rows}} contradict the order: the first cannot be before "
                     f"{record.t[by] + record.sign * (first[by] - rows.t[by]):g} along it, and the second not after "
                     f"{record.t[row] + record.sign * (last[row] - rows.t[row]):g}, minimum gaps included. "
-                    "Correct the dates, the order or least_gap.",
+                    "Correct the dates, the order or the minimum gap (least_gap=, --minimum-gap).",
                     rows=known[[by, row]],
                 )
             if first[row] - least > reached:
@@ -107,7 +107,7 @@ def _check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) ->
         if total > max(apart, 0.0) + 10.0 * math.hypot(scale[first], scale[last]):
             raise RecordError(
                 f"the minimum gaps between {{rows}} add up to {total:g}, but their dates are "
-                f"{apart:g} apart. Correct least_gap (--least-gap), or look at its unit.",
+                f"{apart:g} apart. Correct the minimum gap (least_gap=, --minimum-gap), or check its unit.",
                 rows=known[[first, last]],
             )
 

@@ -17,8 +17,7 @@ from ..plots.cores import core_summary
 from ..posterior.diagnosis import conflicts, line_names, list_conflicts
 from ..records.axes import describe
 from ..records.glossary import parameter
-from ..tables import Options
-from ..tables.reading import read_ages
+from ..tables import Options, read_ages
 from . import tables
 from .checkpoint import resume, write_checkpoint
 from .fit import report_run

@@ -22,7 +22,7 @@ from ..posterior.intervals import interval_rates
 from ..posterior.times import default_times, too_coarse
 from ..records.axes import describe
 from ..report import events as event_words
-from ..support.numbers import probability, with_range
+from ..support.numbers import plain, probability, short, with_range
 from ..tables import Options, TableReading, read
 from . import tables
 from .checkpoint import resume, write_checkpoint
@@ -106,8 +106,9 @@ def beyond_data(record: Record, request: OutputRequest) -> list[str]:
     low, high = float((t - 2 * t_sd).min()), float((t + 2 * t_sd).max())
     low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     where = "beyond the data, where the curve returns to its mean and the band is that of the prior"
+    between = f"{short(low)} to {short(high)}"
     found = [
-        f"the interval {a:g}:{b:g} reaches {where} ({low:.6g} to {high:.6g})."
+        f"the interval {plain(a)}:{plain(b)} reaches {where} ({between})."
         for a, b in request.intervals
         if a < low or b > high
     ]
@@ -115,7 +116,7 @@ def beyond_data(record: Record, request: OutputRequest) -> list[str]:
     outside = int(((at < low) | (at > high)).sum())
     if outside:
         lie = "lies" if outside == 1 else "lie"
-        found.append(f"{outside} of the {at.size} times asked for {lie} {where} ({low:.6g} to {high:.6g}).")
+        found.append(f"{outside} of the {at.size} times asked for {lie} {where} ({between}).")
     return found
 
 
@@ -223,7 +224,7 @@ def describe_fit(result: Result) -> str:
     for one in run["intervals"]:
         mean, low, high = (axes.unit_factor * one[name] for name in ("mean", "q2.5", "q97.5"))
         lines.append(
-            f"mean rate{' forward in time' if axes.backwards else ''}, {one['from']:g} to {one['to']:g}: "
+            f"mean rate{' forward in time' if axes.backwards else ''}, {plain(one['from'])} to {plain(one['to'])}: "
             f"{with_range(mean, low, high, axes.rate_unit)}, above zero with probability {probability(one['p>0'])}"
         )
     lines += [event_words.line(posterior.record, one) for one in run["events"]]

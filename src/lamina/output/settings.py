@@ -27,6 +27,7 @@ from ..records.axes import describe
 from ..support.memory import check_memory
 from ..tables.checks.covariance import refuse_other_matrices
 from ..tables.ensembles import SummaryWarning, read_covariance, read_ensemble
+from ..tables.messages import flag
 
 if TYPE_CHECKING:
     from ..record import Record
@@ -69,9 +70,9 @@ def check_settings(request: OutputRequest, kernel: Kernel) -> None:
     known = [name for name in OF_METHODS if _option(name, method) in METHODS[method].options]
     wrong = [name for name in OF_METHODS if name in request.settings and name not in known]
     if wrong:
-        takes = ", ".join(_flag(name) for name in known)
+        takes = ", ".join(flag(name) for name in known)
         raise MethodError(
-            f"{_flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
+            f"{flag(wrong[0])} is not for --method {method}, which takes {takes or 'no such option'}. Leave it out."
         )
     if request.rates and kernel.stationary is not None and not kernel.stationary.differentiable:
         raise MethodError("--rate-exceeds: with matern12 the curve has no rate. Use matern32 or matern52.")
@@ -112,14 +113,13 @@ def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Op
         raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
     ((name, path),) = files.items()
     if options.dates is not None:
-        raise MethodError(f"--dates and {_flag(name)} are two sources of the ages. Leave out one of them.")
+        raise MethodError(f"--dates and {flag(name)} are two sources of the ages. Leave out one of them.")
     method = request.settings["method"]
     if method != DEFAULT:  # the user has chosen one
-        raise MethodError(f"{_flag(name)} is not for --method {method}. Leave out one of them.")
+        raise MethodError(f"{flag(name)} is not for --method {method}. Leave out one of them.")
     if (options.order or "none").lower() != "none":
         raise MethodError(
-            f"{_flag(name)}: the ages come from a model that knew the order, which is not used again. Leave out "
-            "--order."
+            f"{flag(name)}: the ages come from a model that knew the order, which is not used again. Leave out --order."
         )
     needing = next(method.name for method in METHODS.values() if AGE_FILES[name][0] in method.needs)
     settings = request.settings | {"method": needing, name: path.name}
@@ -129,7 +129,7 @@ def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Op
 def explain_order(files: Mapping[str, Path], reading: TableReading) -> TableReading:
     """What was understood, with the reason why the order is not used."""
     for name in files:
-        why = f"the age model of {_flag(name)} has used it already"
+        why = f"the age model of {flag(name)} has used it already"
         facts = tuple(fact._replace(why=why) if fact.what == "order" else fact for fact in reading.facts)
         reading = replace(reading, facts=facts)
     return reading
@@ -170,7 +170,3 @@ def read_age_files(files: Mapping[str, Path], reading: TableReading) -> tuple[di
 def _option(name: str, method: str) -> str:
     """The argument of ``lamina.fit`` that a setting becomes: npv_covariance is the covariance of npv."""
     return name.removeprefix(f"{method}_")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

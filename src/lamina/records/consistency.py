@@ -88,7 +88,10 @@ def _check_exact_rows(record: Record, name: Hashable | None, rows: Array) -> Non
     for wrong, problem in (
         (step < 0.0, f"contradict order={record.order!r}"),
         (squeezed, "are equal and leave no room for the rows between them"),
-        ((needed > 0.0) & (step <= needed), "leave no room for the minimum gaps (least_gap) between them"),
+        (
+            (needed > 0.0) & (step <= needed),
+            "leave no room for the minimum gaps (least_gap=, --minimum-gap) between them",
+        ),
     ):
         if wrong.any():
             k = int(np.argmax(wrong))

@@ -31,15 +31,16 @@ def to_cell(text: str) -> str:
 
     Numbers stay as they are. ``from_cell`` takes the apostrophe away.
     """
-    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else text
+    return f"'{text}" if _FORMULA.match(text) and not is_number(text) else text
 
 
 def from_cell(cell: str) -> str:
     """The text that ``to_cell`` made a cell of."""
-    return cell[1:] if _QUOTED.match(cell) and not _is_number(cell[1:]) else cell
+    return cell[1:] if _QUOTED.match(cell) and not is_number(cell[1:]) else cell
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number with a decimal point."""
     try:
         float(text)
     except ValueError:

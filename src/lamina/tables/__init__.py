@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .messages import Fact, TableError, TableReading
     from .messages import TableReading as Understanding
     from .options import Options
-    from .reading import read, split
+    from .reading import read, read_ages, split
 
 #: Where each name lives. They are imported when first used: the command line needs the options without the reader.
 _HOMES = {
@@ -25,13 +25,25 @@ _HOMES = {
     "TableError": "messages",
     "TableReading": "messages",
     "read": "reading",
+    "read_ages": "reading",
     "split": "reading",
     "survey": "checks.survey",
 }
 #: The name of ``TableReading`` in earlier versions.
 _ALIASES = {"Understanding": "TableReading"}
 
-__all__ = ["Fact", "Options", "Survey", "TableError", "TableReading", "Understanding", "read", "split", "survey"]
+__all__ = [
+    "Fact",
+    "Options",
+    "Survey",
+    "TableError",
+    "TableReading",
+    "Understanding",
+    "read",
+    "read_ages",
+    "split",
+    "survey",
+]
 
 
 def __getattr__(name: str) -> Any:

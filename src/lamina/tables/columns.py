@@ -6,9 +6,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..support.text import is_number
 from .file import Grid
 from .headers import Header, any_sigma, is_calibrated, is_radiocarbon, squash
-from .matching.suggestions import is_number, no_input, no_output, only_fractionation, pair_of_limits
+from .matching.suggestions import no_input, no_output, only_fractionation, pair_of_limits
 from .messages import Fact, Notes, flag, listing, name_lines, option
 from .options import Options
 

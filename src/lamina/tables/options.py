@@ -140,7 +140,7 @@ class Options:
         known = [one.name for one in fields(cls)]
         unknown = [name for name in values if name not in known and name not in second]
         if unknown:
-            raise TableError(f"option {unknown[0]}: there is none of this name; choose from {', '.join(known)}.")
+            raise TableError(f"option {unknown[0]}: unknown option; choose from {', '.join(known)}.")
         return cls(**{second.get(name, name): value for name, value in values.items()})
 
     @staticmethod

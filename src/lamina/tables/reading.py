@@ -43,7 +43,9 @@ _PROGRAMS = (from_bacon, from_bchron, from_clam, from_undatable)
 
 
 def read_record(path: str | PathLike[str], **options: Any) -> Record:
-    """The record in a table of measurements: text separated by commas, semicolons or tabs, or .xlsx.
+    """The record in a table of measurements: text, .xlsx, or a file of another program.
+
+    Text is separated by commas, semicolons or tabs; for the others see Files of other programs.
 
     Columns are found by their names, and `options` override what is found: the fields of `lamina.tables.Options`, such
     as ``order="rows"``, ``t_sigma=2`` or ``scale="BP"``. `lamina.tables.read` also reports how the table was read.
@@ -59,8 +61,9 @@ def read(
 ) -> TableReading:
     """Read a table of measurements, and report how it was read.
 
-    The file is text separated by commas, semicolons or tabs, or .xlsx with the extra "excel". Columns are recognised by
-    their names; ``options`` override this. The order of the rows never comes from the reported dates.
+    The file is text separated by commas, semicolons or tabs, .xlsx with the extra "excel", or a file of another program
+    (see Files of other programs). Columns are recognised by their names; ``options`` override this. The order of the
+    rows never comes from the reported dates.
 
     ages: an ensemble of ages from another age model (see ``read_ensemble``), by depth. A table without an input then
         has the mean and the standard deviation of these ages.

@@ -150,7 +150,7 @@ def _checked_covariance(problem: Problem, given: Any) -> Array:
         raise MethodError("covariance is that of the errors of t, which {rows} does not have: give it.", rows=undated)
     slack = ROUNDING * float(np.abs(matrix).max())
     if np.abs(matrix - matrix.T).max() > slack or np.linalg.eigvalsh(matrix).min() < -n * slack:
-        raise MethodError("covariance is no covariance: it is not symmetric, or has a negative eigenvalue.")
+        raise MethodError("covariance is not a covariance matrix: it is not symmetric, or has a negative eigenvalue.")
     free = np.flatnonzero(record.exact & (np.diag(matrix) > slack))
     if free.size:
         raise MethodError(

@@ -105,7 +105,8 @@ class MarkovChain(Chain):
         return (near + first / n, np.maximum(second / n - (first / n) ** 2, 0.0)) if n else None
 
     def reset_adaptation(self) -> None:
-        # In long records the posterior of theta is so narrow that any memory of the way there would swamp it.
+        # In long records the posterior of theta is so narrow that values from before the chain reached it would swamp
+        # its covariance.
         state = self.state
         state.rounds[1] = 0
         state.mean[:] = state.phi[self.target.theta]

@@ -67,7 +67,8 @@ def _ask_about_codes(reading: Reading, header: Header) -> None:
         elif code < 0.0 and "999" in cells[rows[0]]:
             reading.warn(
                 f"{quote(cells[rows[0]])} in {header} looks like a code for a missing value "
-                f"({reading.name_lines(rows)}), and is read as a number. If it is one, say {flag('missing')} {code:g}."
+                f"({reading.name_lines(rows)}), and is read as a number. If it is a code, say {flag('missing')} "
+                f"{code:.15g}."
             )
 
 

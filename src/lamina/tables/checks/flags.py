@@ -50,7 +50,8 @@ _BAD = {
     *("bad", "reject", "rejected", "outlier", "exclude", "excluded", "invalid", "unreliable", "discard", "discarded"),
     *("omit", "omitted", "fail", "failed", "not used", "unused", "not accepted"),
 }
-_LEFT_OUT, _USED, _EITHER = range(3)
+#: Ranks of headers: a yes leaves the row out, or the cells say which. (1 is a yes that keeps the row.)
+_LEFT_OUT, _EITHER = 0, 2
 
 
 def rejected_rows(reading: Reading) -> set[int]:

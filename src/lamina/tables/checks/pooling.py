@@ -16,7 +16,6 @@ _PLACES = {
         "gaugename",
         "tidegauge",
         "tidegaugeid",
-        "gaugename",
         "stationid",
         "stationname",
         "stationcode",

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from ...support.text import is_number
 from ..file import Grid
 from ..headers import Header, squash
 from ..messages import TableError, listing, option
@@ -152,12 +153,3 @@ def _turns(grid: Grid, header: Header) -> bool:
     """Whether the numbers of a column go up and down, as depths and counts do not."""
     steps = [b - a for a, b in pairwise(float(cell) for cell in _sample(grid, header) if is_number(cell))]
     return min(steps, default=0.0) < 0.0 < max(steps, default=0.0)
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number with a decimal point."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
