@@ -16,13 +16,15 @@ from .errors import LaminaError, MethodError, RecordError
 from .kernels import Kernel, Matern32
 from .methods import Method
 from .methods.chains import WATCHED
+from .methods.draws import Draws
 from .methods.registry import DEFAULT, METHODS
+from .model.bridge import fill, informative, without_empty_layers
 from .model.model import Model
 from .model.problem import Problem, build_problem
 from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
-from .records.layers import STEPS, add_layers
+from .records.layers import STEPS, add_layers, tie_equal_depths
 from .support.checks import check_whole
 from .support.convergence import FEWEST_DRAWS
 from .support.memory import check_memory
@@ -117,9 +119,18 @@ class Fit:
         options = self.options | more
         # On matrices as small as these, several threads of linear algebra only wait for each other.
         with threadpool_limits(limits=1, user_api="blas"), watch(lambda: _tell_compiling(options.get("progress"))):
-            posterior = Posterior(self.problem, self.method.run(self.problem, seed=self.seed, **options))
+            posterior = Posterior(self.problem, self._draw(options))
         _warn(posterior)
         return posterior
+
+    def _draw(self, options: dict[str, Any]) -> Draws:
+        """Run the method on the rows that matter to it, and draw empty layers given those."""
+        problem, method = self.problem, self.method
+        keep = informative(problem)
+        if keep.all() or not (method.infers_inputs and method.uses_order):
+            return method.run(problem, seed=self.seed, **options)
+        drawn = method.run(without_empty_layers(problem, keep), seed=self.seed, **options)
+        return drawn.among(fill(problem, keep, drawn.tau, drawn.phi, self.seed), keep)
 
 
 def prepare(record: Record, method: str = DEFAULT, model: Model | None = None, seed: int = 0, **options: Any) -> Fit:
@@ -171,10 +182,11 @@ def age_depth(
 ) -> Posterior:
     """Fit an age-depth model of the cores of a record: ``Posterior.ages`` gives the time at any depth.
 
-    Outputs are not used: a record without outputs has ``y=nan, y_sd=inf``. The gap prior describes the time per unit of
-    depth. It is the same for all steps of a sequence, with unknown mean and shape (alpha).
+    Outputs are not used: a record without outputs has ``y=nan, y_sd=inf``. Accumulation is a gamma process in depth,
+    with unknown mean and shape, so that the result does not depend on the number of steps. Rows of one depth have one
+    time.
 
-    steps: the number of steps that a core is divided into.
+    steps: the number of steps that a core is divided into, for tables and figures.
     hiatus: depths of the hiatuses of the record.
     options: as for ``lamina.fit``.
     """
@@ -190,6 +202,7 @@ def prepare_age_depth(
         check_memory(f"steps = {steps:,}", BYTES_A_STEP * steps)
     alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
     layered, rows = add_layers(alone, steps, hiatus)
+    layered = tie_equal_depths(layered)
     try:
         return prepare(layered, seed=seed, **options)
     except LaminaError as error:

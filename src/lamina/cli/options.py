@@ -102,7 +102,10 @@ OPTIONS: dict[str, Given] = {
         "--memory", bool, "The accumulation rate persists from gap to gap, as in Bacon.", FITTING,
         False,
     ),
-    "steps": option("--steps", int, "Number of steps that a core is divided into.", FITTING, 60, parser=whole(5)),
+    "steps": option(
+        "--steps", int, "Number of steps in tables and figures; the ages do not depend on it.", FITTING, 60,
+        parser=whole(5),
+    ),
     "trend": option(
         "--trend", tuple[str, str] | None,
         "Linear trend with a known rate and its error, forward in time, in the units of rate.csv.", FITTING,

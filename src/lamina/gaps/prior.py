@@ -1,10 +1,13 @@
-"""The density of the gaps, Eqs. (4), (44) and (45).
+"""The density of the gaps, Eqs. (4), (44), (45) and (65).
 
-All four priors are one density of the innovations e of the n regular gaps of a sequence (``pace``),
+All four priors are one density of f_j = unit_j e_j, where e are the innovations of the regular gaps of a sequence
+(``pace``), with U = sum unit,
 
-    constant times prod e^power times (sum e + floor)^-(per_gap n),
+    constant times prod f_j^(shape unit_j + extra) times (sum f + floor)^-(shape U),
 
-with a constant where per_gap > 0. The other files of this folder take the formula from here.
+with a constant where shape > 0. Without depths all units are 1. With depths the exponent grows with the step in depth:
+this is a gamma process in depth, whose law over an interval is that of the sum over its parts. The other files of this
+folder take the formula from here.
 """
 
 from __future__ import annotations
@@ -26,9 +29,23 @@ PRIORS = ("uniform", "log-uniform", "exponential", "gamma")
 class Exponents(NamedTuple):
     """A gap prior at one alpha."""
 
-    power: float
-    per_gap: float
+    shape: float  #: of a gap of unit 1; 0 for priors that have none
+    extra: float
     floor: float
+    tiny: float = 0.0  #: where shape > 0, the density of f is constant below this, with the same mass: see ``log_term``
+
+
+class Sums(NamedTuple):
+    """Positions of what ``sum_gaps`` writes for each sequence, over its regular gaps."""
+
+    logs: int = 0  #: sum log f
+    weighted: int = 1  #: sum unit log f
+    log_total: int = 2  #: log(sum f + floor)
+    tiny: int = 3  #: the number of f below ``Exponents.tiny``, which are counted as that,
+    tiny_units: int = 4  #: and the sum of the logarithms of their units
+
+
+SUMS = Sums()
 
 
 class Gaps(NamedTuple):
@@ -40,7 +57,7 @@ class Gaps(NamedTuple):
     carry: np.ndarray  #: (n,) see ``pace``
 
 
-def exponents(name: str, alpha: float = 1.0, floor: float = 0.0) -> Exponents:
+def exponents(name: str, alpha: float = 1.0, floor: float = 0.0, tiny: float = 0.0) -> Exponents:
     """The prior of that name. Raises MethodError for an unknown name, alpha < 1 or floor < 0."""
     if not (0.0 <= floor < math.inf):
         raise MethodError(f"floor must be a finite number of at least 0, got {floor!r}.")
@@ -50,81 +67,113 @@ def exponents(name: str, alpha: float = 1.0, floor: float = 0.0) -> Exponents:
                 f"alpha must be a finite number of at least 1, got {alpha!r}. "
                 "Below 1 the density is infinite at a gap of zero."
             )
-        return gamma_exponents.py_func(float(alpha), floor)
-    plain = {"uniform": (0.0, 0.0), "log-uniform": (-1.0, 0.0), "exponential": (0.0, 1.0)}
+        return gamma_exponents.py_func(float(alpha), floor, tiny)
+    plain = {"uniform": (0.0, 0.0), "log-uniform": (0.0, -1.0), "exponential": (1.0, -1.0)}
     if name not in plain:
         raise MethodError(f"unknown gap prior {name!r}. Choose one of: {', '.join(PRIORS)}.")
-    return Exponents(*plain[name], floor)
+    shape, extra = plain[name]
+    return Exponents(shape, extra, floor, tiny if shape > 0.0 else 0.0)
 
 
 @njit(**INLINE)
-def gamma_exponents(alpha, floor):
+def gamma_exponents(alpha, floor, tiny):
     """The gamma prior; alpha = 1 is the exponential."""
-    return Exponents(alpha - 1.0, alpha, floor)
-
-
-@njit(**{**INLINE, "fastmath": False})
-def log_density_of_sums(prior, n, sum_log, log_total):
-    """log-density of one sequence with n regular gaps, from sum log e and log(sum e + floor).
-
-    Terms with exponent zero are left out, not multiplied by zero, so that a gap of zero does not turn them into NaN.
-    """
-    value = 0.0
-    if n == 0:
-        return value
-    if prior.per_gap > 0.0:  # then the shape of each gap is per_gap as well
-        shape = prior.per_gap * n
-        value += math.lgamma(shape) - n * math.lgamma(prior.per_gap) - shape * log_total
-    if prior.power > 0.0 and sum_log == -math.inf:
-        return -math.inf
-    if prior.power != 0.0:
-        value += prior.power * sum_log
-    return value
+    return Exponents(alpha, -1.0, floor, tiny)
 
 
 @njit(**INLINE)
-def log_ratio(prior, n, total, logs, change):
-    """log-ratio of one sequence's density as sum log e grows by ``logs``, and sum e, from ``total``, by ``change``."""
-    ratio = prior.power * logs
-    if prior.per_gap > 0.0 and change != 0.0:
+def log_term(prior, unit, f):
+    """What one regular gap contributes to the log-density, without the constant.
+
+    A shape below 1 puts mass at gaps so small that times in double precision cannot hold them. Below ``tiny`` the
+    density is therefore constant, with the mass that it had there, Eq. (66).
+    """
+    power = prior.shape * unit + prior.extra
+    if prior.shape > 0.0 and f < prior.tiny:
+        return power * math.log(prior.tiny) - math.log(1.0 + power)
+    return power * math.log(f) if power != 0.0 else 0.0
+
+
+@njit(**INLINE)
+def log_ratio(prior, units, total, logs, change):
+    """log-ratio of one sequence's density as the sum of ``log_term`` grows by ``logs``, and sum f by ``change``.
+
+    ``units`` is the sum of the units of its regular gaps, ``total`` that of f.
+    """
+    if prior.shape > 0.0 and change != 0.0:
         whole = total + prior.floor
-        ratio -= prior.per_gap * n * math.log((whole + change) / whole)
-    return ratio
+        logs -= prior.shape * units * math.log((whole + change) / whole)
+    return logs
+
+
+@njit(**INLINE)
+def _add_logs(sums, s, unit, logs):
+    """Add the logarithm of f, or of several of one unit, to the sums of sequence s."""
+    sums[s, SUMS.logs] += logs
+    sums[s, SUMS.weighted] += unit * logs
 
 
 @njit(**LEAN)
-def sum_gaps(rows, floor, tau, sums):
-    """Write sum log e and log(sum e + floor) of each sequence into sums (S, 2). A broken order gives -inf."""
+def sum_gaps(rows, prior, tau, sums):
+    """Write what ``log_gaps`` needs, for any shape, into sums (S, 5), see ``Sums``. A broken order gives -inf."""
     for s in range(len(rows.gaps)):
-        sums[s, 0] = sums[s, 1] = 0.0
-    logs, last = NOTHING, 0
+        for k in range(len(SUMS)):
+            sums[s, k] = 0.0
+    logs, last = NOTHING, 0  # of gaps with unit 1, as all are without depths: one logarithm for many
     for r in range(len(tau)):
         s = rows.sequence[r]
         if s >= 0 and rows.after[r] >= 0:
-            e = innovation_after(rows, tau, r)
+            unit, f = rows.unit[r], rows.unit[r] * innovation_after(rows, tau, r)
             if s != last:
-                sums[last, 0] += log_sum(logs)
+                _add_logs(sums, last, 1.0, log_sum(logs))
                 logs, last = NOTHING, s
-            if not e > 0.0:
-                sums[s, 0] = -math.inf
+            if not f > 0.0:
+                sums[s, SUMS.logs] = -math.inf
             elif rows.regular[r]:
-                logs = add_log(logs, e)
-                sums[s, 1] += e
+                sums[s, SUMS.log_total] += f
+                if unit == 1.0:
+                    logs = add_log(logs, max(f, prior.tiny))
+                else:
+                    _add_logs(sums, s, unit, math.log(max(f, prior.tiny)))
+                if f < prior.tiny:
+                    sums[s, SUMS.tiny] += 1.0
+                    sums[s, SUMS.tiny_units] += math.log(unit)
     if len(rows.gaps) > 0:
-        sums[last, 0] += log_sum(logs)
+        _add_logs(sums, last, 1.0, log_sum(logs))
     for s in range(len(rows.gaps)):
-        sums[s, 1] = math.log(sums[s, 1] + floor)
+        sums[s, SUMS.log_total] = math.log(sums[s, SUMS.log_total] + prior.floor)
 
 
-@njit(**LEAN)
+@njit(**{**LEAN, "fastmath": False})
 def log_gaps(rows, prior, sums):
     """log-density of all sequences from what ``sum_gaps`` wrote. With memory, less ``pace.log_share``."""
     value = 0.0
     for s in range(len(rows.gaps)):
-        if sums[s, 0] == -math.inf:
+        own = sums[s]
+        if own[SUMS.logs] == -math.inf:
             return -math.inf
-        value += log_density_of_sums(prior, rows.gaps[s], sums[s, 0], sums[s, 1])
-    return value
+        if rows.gaps[s] == 0.0:
+            continue
+        if prior.extra != 0.0:
+            value += prior.extra * own[SUMS.logs]
+        if prior.shape > 0.0:
+            whole = prior.shape * rows.gaps[s]
+            value += math.lgamma(whole) - whole * own[SUMS.log_total] + prior.shape * own[SUMS.weighted]
+            value -= own[SUMS.tiny] * math.log(prior.shape) + own[SUMS.tiny_units]
+    return value - _sum_log_gamma(rows, prior) if prior.shape > 0.0 else value
+
+
+@njit(**LEAN)
+def _sum_log_gamma(rows, prior):
+    """sum log Gamma(shape unit) over all regular gaps; neighbours often have the same unit."""
+    total, unit, log_gamma = 0.0, 0.0, 0.0
+    for r in range(len(rows.unit)):
+        if rows.sequence[r] >= 0 and rows.after[r] >= 0 and rows.regular[r]:
+            if rows.unit[r] != unit:
+                unit = rows.unit[r]
+                log_gamma = math.lgamma(prior.shape * unit)
+            total += log_gamma
+    return total
 
 
 @njit(cache=True, error_model="numpy")
@@ -134,53 +183,61 @@ def log_density(tau, gaps, prior):
     The derivative in alpha is that of the gamma prior. With memory there is no gradient: it is NaN.
     """
     d_tau = np.zeros(tau.size)
-    n, sum_log, total, before, shares = 0, 0.0, 0.0, 0.0, 0.0
+    units, logs, total, before, shares, d_alpha = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(tau.size - 1):
-        room = excess(tau[j], tau[j + 1], gaps.minimum[j])
-        pace = room / gaps.unit[j]
+        room, unit = excess(tau[j], tau[j + 1], gaps.minimum[j]), gaps.unit[j]
+        pace = room / unit
         e = innovation(pace, before, gaps.carry[j]) if gaps.carry[j] > 0.0 else pace
         before = pace
         if not (room >= 0.0 and e >= 0.0):
             return -math.inf, np.zeros(tau.size), 0.0
         if gaps.regular[j]:
-            n += 1
-            total += e
-            sum_log += math.log(e)
-            if prior.power != 0.0:
-                d_tau[j + 1] += prior.power / room
-                d_tau[j] -= prior.power / room
+            f, power = unit * e, prior.shape * unit + prior.extra
+            units += unit
+            total += f
+            logs += log_term(prior, unit, f)
+            is_tiny = prior.shape > 0.0 and f < prior.tiny
+            if power != 0.0 and not is_tiny:
+                d_tau[j + 1] += power / room
+                d_tau[j] -= power / room
+            if prior.shape > 0.0:
+                logs -= math.lgamma(prior.shape * unit)
+                d_alpha += unit * (math.log(max(f, prior.tiny)) - digamma(prior.shape * unit))
+                d_alpha -= 1.0 / prior.shape if is_tiny else 0.0
         if gaps.carry[j] > 0.0:
             shares += math.log(1.0 - gaps.carry[j])
-    if n == 0:
+    if units == 0.0:
         return 0.0, d_tau, 0.0
-    shape, log_total, d_alpha = prior.per_gap * n, math.log(total + prior.floor), 0.0
-    if prior.per_gap > 0.0:
+    if logs == -math.inf:
+        return logs, d_tau, 0.0
+    if prior.shape > 0.0:
+        whole, log_total = prior.shape * units, math.log(total + prior.floor)
+        logs += math.lgamma(whole) - whole * log_total
+        d_alpha += units * (digamma(whole) - log_total)
         for j in range(tau.size - 1):
             if gaps.regular[j]:
-                slope = shape / (gaps.unit[j] * (total + prior.floor))
-                d_tau[j + 1] -= slope
-                d_tau[j] += slope
-        d_alpha = n * (digamma(shape) - digamma(prior.per_gap)) + sum_log - n * log_total
+                d_tau[j + 1] -= whole / (total + prior.floor)
+                d_tau[j] += whole / (total + prior.floor)
     if shares < 0.0:
         d_tau = np.full(tau.size, math.nan)
-    return log_density_of_sums(prior, n, sum_log, log_total) - shares, d_tau, d_alpha
+    return logs - shares, d_tau, d_alpha
 
 
 @njit(**LEAN)
 def add_log_gap_curvature(log_excess, gaps, prior, out):
     """Add the second derivative of the log-density in each log-gap (n,) to out (n,), without memory.
 
-    Only sum e is not linear in the log-gaps: with the share s of a gap in it, d² = -per_gap n s (1 - s).
+    Only sum f is not linear in the log-gaps: with the share s of a gap in it, d² = -shape U s (1 - s).
     """
-    total, n = prior.floor, 0
+    total, units = prior.floor, 0.0
     for j in range(len(log_excess)):
         if gaps.regular[j]:
-            total += math.exp(log_excess[j]) / gaps.unit[j]
-            n += 1
+            total += math.exp(log_excess[j])
+            units += gaps.unit[j]
     for j in range(len(log_excess)):
         if gaps.regular[j]:
-            share = math.exp(log_excess[j]) / (gaps.unit[j] * total)
-            out[j] -= prior.per_gap * n * share * (1.0 - share)
+            share = math.exp(log_excess[j]) / total
+            out[j] -= prior.shape * units * share * (1.0 - share)
 
 
 @njit(cache=True, error_model="numpy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,21 @@ class Draws:
     def equal(tau: Array, phi: Array, **rest: Any) -> Draws:
         """Draws of equal weight."""
         return Draws(tau, phi, np.full(len(tau), 1.0 / len(tau)), **rest)
+
+    def among(self, tau: Array, keep: Array) -> Draws:
+        """The draws of the rows ``keep`` (N,) of a problem, with ``tau`` (S, N) of all its rows."""
+        changes: dict[str, Any] = {"tau": tau, "diagnostics": dict(self.diagnostics)}
+        if self.moments is not None:
+            mean = self.weight @ tau
+            changes["moments"] = np.array([mean, np.sqrt(self.weight @ (tau - mean) ** 2)])
+            changes["moments"][:, keep] = self.moments
+        for name, known, empty in ("shift", self.shift, 0.0), ("factor", self.factor, 1.0):
+            if known is not None:
+                changes[name] = np.full(tau.shape, empty)
+                changes[name][:, keep] = known
+        if "watched_rows" in self.diagnostics:
+            changes["diagnostics"]["watched_rows"] = np.flatnonzero(keep)[self.diagnostics["watched_rows"]]
+        return replace(self, **changes)
 
     def taken(self, which: Array | slice) -> Draws:
         """Some of the draws, with weights that sum to one again."""

@@ -23,6 +23,7 @@ from ..errors import KernelError
 from ..gaps.pace import set_carry
 from ..gaps.prior import Exponents, Gaps, exponents, gamma_exponents
 from ..gaps.prior import log_density as log_density_of_gaps
+from ..model.bridge import has_process
 from ..model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import Rows, in_time_order, log_date
@@ -33,6 +34,8 @@ Array = np.ndarray
 #: What ``Target.outliers`` may be: see ``mcmc.renewal``.
 NO_OUTLIERS, MIXTURE, STUDENT = 0, 1, 2
 OUTLIERS = {None: NO_OUTLIERS, "mixture": MIXTURE, "student": STUDENT}
+#: Gaps below this part of the floor, 1e-10 of the span, are alike to the prior: see ``gaps.prior.log_term``.
+TINY = 1e-7
 #: The fields of ``Rows`` that a sampler changes.
 CHANGING = ("shift", "factor", "before", "after", "unit", "least", "regular", "carry")
 
@@ -45,6 +48,7 @@ class Needs(NamedTuple):
     tilt: bool | None  #: the data depend on the inputs, as they do with a linear trend
     memory: bool | None
     t_scale: bool | None  #: it is an unknown
+    process: bool | None  #: the gaps are increments of a process in depth
 
 
 class Target(NamedTuple):
@@ -61,6 +65,7 @@ class Target(NamedTuple):
     members: Array  #: rows of all sequences, one after the other
     first: Array  #: (S + 1,) where each sequence begins in ``members``
     gamma: bool  #: whether the gap prior has an alpha
+    least_alpha: float  #: phi has the logarithm of alpha less this
     gap_prior: Exponents  #: the gap prior, unless it has an alpha
     outliers: int
     needs: Needs
@@ -91,7 +96,10 @@ def make_target(problem: Problem) -> Target:
         members=np.concatenate([np.empty(0, np.int64), *sequences]).astype(np.int64),
         first=np.concatenate([[0], np.cumsum([len(rows) for rows in sequences])]).astype(np.int64),
         gamma=is_gamma,
-        gap_prior=exponents("exponential" if is_gamma else problem.model.gaps, floor=problem.floor),
+        least_alpha=problem.least_alpha,
+        gap_prior=exponents(
+            "exponential" if is_gamma else problem.model.gaps, floor=problem.floor, tiny=TINY * problem.floor
+        ),
         outliers=OUTLIERS[problem.model.outliers],
         needs=make_needs(problem),
     )
@@ -112,6 +120,7 @@ def make_needs(problem: Problem) -> Needs:
         "tilt": (rows.slope != 0.0).any(),
         "memory": problem.model.memory,
         "t_scale": problem.free[T_SCALE],
+        "process": has_process(problem) and not problem.model.memory,
     }
     return Needs(**{name: True if needed else None for name, needed in found.items()})
 
@@ -125,10 +134,16 @@ def set_memory(wanted, rows, phi):
 
 
 @njit(**INLINE)
+def alpha_at(target, phi):
+    """The shape of a gap of unit 1."""
+    return target.least_alpha + math.exp(phi[ALPHA])
+
+
+@njit(**INLINE)
 def gap_prior_at(target, phi):
     """The exponents of the gap prior at phi."""
     if target.gamma:
-        return gamma_exponents(1.0 + math.exp(phi[ALPHA]), target.gap_prior.floor)
+        return gamma_exponents(alpha_at(target, phi), target.gap_prior.floor, target.gap_prior.tiny)
     return target.gap_prior
 
 
@@ -221,7 +236,7 @@ def spacing(target, tau, phi, d_tau, d_phi):
         for i in range(len(members)):
             d_tau[members[i]] += d_own[i]
         if target.gamma:
-            d_phi[ALPHA] += d_alpha * (prior.per_gap - 1.0)
+            d_phi[ALPHA] += d_alpha * (prior.shape - target.least_alpha)
     return value
 
 

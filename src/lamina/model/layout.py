@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import MethodError, OrderError, RecordError
 from ..kernels import Kernel
 from ..record import Record
+from .priors import usual_step
 from .rows import Rows
 from .trend import Design
 
@@ -172,7 +173,7 @@ def _sequences(record: Record, known: Array) -> dict[str, Array]:
     number, block = np.full(n, -1), np.full(n, -1)
     before, after = np.full(n, -1), np.full(n, -1)
     unit, regular, lag = np.ones(n), np.ones(n, dtype=bool), np.full(n, np.inf)
-    counts = []
+    counts, usual = [], usual_step(record)
     for s, (_, rows) in enumerate(record.sequences):
         step = np.ones(len(rows) - 1)
         number[rows] = s
@@ -181,17 +182,16 @@ def _sequences(record: Record, known: Array) -> dict[str, Array]:
         if record.depth is not None and len(rows) > 1:
             step = np.abs(np.diff(record.depth[rows]))
             _find_blocks(record, s, rows, step, block, known)
-            # A unit of 1 on average does not change the gaps of even steps. Within a block there is no step.
-            unit[rows[:-1]] = np.where(step > 0.0, step / (step[step > 0.0].mean() if step.any() else 1.0), 1.0)
+            unit[rows[:-1]] = np.where(step > 0.0, step / usual, 1.0)  # within a block there is no step
             regular[rows[:-1]] = step > 0.0 if step.any() else True
         if record.hiatus is not None:
             regular[rows] &= ~record.hiatus[rows]
         carries = regular[rows[:-2]] & regular[rows[1:-1]] & (block[rows[1:-1]] < 0)
         lag[rows[1:-1]] = np.where(carries, 0.5 * (step[:-1] + step[1:]), np.inf)
-        counts.append(int(regular[rows[:-1]].sum()))
+        counts.append(float(unit[rows[:-1]][regular[rows[:-1]]].sum()))
     return {
         **{"sequence": number, "before": before, "after": after, "block": block},
-        **{"unit": unit, "regular": regular, "lag": lag, "gaps": np.array(counts, dtype=np.int64)},
+        **{"unit": unit, "regular": regular, "lag": lag, "gaps": np.array(counts, dtype=float)},
     }
 
 

@@ -15,9 +15,13 @@ Array = np.ndarray
 
 #: Default priors: (median, factor), a log-normal whose logarithm has standard deviation log(factor).
 ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
+#: With depths: of the shape of the gamma process over the usual distance of dates.
+SHAPE_MEDIAN, SHAPE_FACTOR = 2.0, 4.0
 SCALE_FACTOR = 2.0
-#: Of the memory between gaps: half of the pace lasts from one date to the next.
+#: Of the memory between gaps: half of the pace lasts from one row to the next.
 HALF, MEMORY_FACTOR = math.log(2.0), 3.0
+#: With depths: as a part of the usual distance of dates.
+MEMORY_PART = 0.125
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 
 #: Parameters beyond this, or its inverse, would leave the range of numbers.
@@ -41,9 +45,9 @@ def _checked_dict(argument: str, values: Any) -> dict[str, Any]:
     return values or {}
 
 
-def _least(name: str) -> float:
-    """The lower limit of a parameter: phi is the logarithm of the parameter minus this."""
-    return 1.0 if name == "alpha" else 0.0
+def least_alpha(record: Record) -> float:
+    """The lower limit of alpha: phi has the logarithm of alpha less this. With depths, alpha is that of a process."""
+    return 1.0 if record.depth is None else 0.0
 
 
 def _checked_prior(name: str, prior: Any) -> tuple[float, float]:
@@ -51,9 +55,9 @@ def _checked_prior(name: str, prior: Any) -> tuple[float, float]:
         median, factor = (float(value) for value in prior)
     except (TypeError, ValueError):
         median = factor = math.nan
-    if not (_least(name) < median < math.inf and 1.0 < factor < math.inf):
+    if not (0.0 < median < math.inf and 1.0 < factor < math.inf):
         raise MethodError(
-            f"priors: {name} takes (median, factor) with a positive median{' above 1' if name == 'alpha' else ''} "
+            f"priors: {name} takes (median, factor) with a positive median "
             f"and a factor above 1, got {prior!r}. Two thirds of the prior lie between median / factor and "
             "median * factor."
         )
@@ -65,26 +69,34 @@ def _checked_value(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not SMALLEST < number - _least(name) < 1.0 / SMALLEST:
-        raise MethodError(
-            f"fixed: {name} must be a positive number{' above 1' if name == 'alpha' else ''}, between 1e-100 and "
-            f"1e100, got {value!r}."
-        )
+    if not SMALLEST < number < 1.0 / SMALLEST:
+        raise MethodError(f"fixed: {name} must be a positive number, between 1e-100 and 1e100, got {value!r}.")
     return number
 
 
-def set_priors(given: dict[str, tuple[float, float]], names: tuple[str, ...], free: Array, priors: Array) -> None:
+def set_priors(
+    given: dict[str, tuple[float, float]], record: Record, names: tuple[str, ...], free: Array, priors: Array
+) -> None:
     """Put the user's (median, factor) in place of the default ones in ``priors`` (2, P)."""
     for name, (median, factor) in given.items():
-        priors[:, _position(name, names, free, "priors")] = median - _least(name), factor
+        i = _position(name, names, free, "priors")
+        priors[:, i] = _above_least(name, median, record, "priors"), factor
 
 
-def fix(given: dict[str, float], names: tuple[str, ...], free: Array, start: Array) -> None:
+def fix(given: dict[str, float], record: Record, names: tuple[str, ...], free: Array, start: Array) -> None:
     """Put known values into ``start`` (P,), and take their parameters out of those that are ``free`` (P,)."""
     for name, value in given.items():
         i = _position(name, names, free, "fixed")
-        start[i] = math.log(value - _least(name))
+        start[i] = math.log(_above_least(name, value, record, "fixed"))
         free[i] = False
+
+
+def _above_least(name: str, value: float, record: Record, argument: str) -> float:
+    """A value, or a median, less the lower limit of its parameter. Raises MethodError if nothing is left."""
+    least = least_alpha(record) if name == "alpha" else 0.0
+    if not value - least > SMALLEST:
+        raise MethodError(f"{argument}: {name} must be above 1 in a record without depths, got {value:g}.")
+    return value - least
 
 
 def _position(name: str, names: tuple[str, ...], free: Array, argument: str) -> int:
@@ -99,8 +111,8 @@ def default_priors(record: Record, t: Array, kernel: Kernel) -> Array:
 
     length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
-    among the kernels, but 1 for the further factors of a product; memory: half of the pace lasts from one date to the
-    next.
+    among the kernels, but 1 for the further factors of a product; memory: half of the pace lasts from one row to the
+    next, or, with depths, an eighth of the usual distance of dates.
     """
     span = float(np.ptp(t)) or float(record.t_sd[record.dated].max()) or 1.0
     curves = [term for term in kernel.terms if isinstance(term, Stationary)]
@@ -119,7 +131,10 @@ def default_priors(record: Record, t: Array, kernel: Kernel) -> Array:
                 slow /= 8.0
             else:
                 found.append((1.0, LENGTH_FACTOR))
-    found += [(_usual_step(record) / HALF, MEMORY_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
+    if record.depth is None:
+        found += [(1.0 / HALF, MEMORY_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
+    else:
+        found += [(MEMORY_PART * usual_step(record), MEMORY_FACTOR), (SHAPE_MEDIAN, SHAPE_FACTOR)]
     return np.ascontiguousarray(np.array([*found, (1.0, SCALE_FACTOR), (1.0, SCALE_FACTOR)]).T)
 
 
@@ -132,8 +147,8 @@ def _factors(curve: Kernel, is_first: bool = True) -> list[tuple[Kernel, bool]]:
     return [(curve, is_first)]
 
 
-def _usual_step(record: Record) -> float:
-    """The usual distance in depth from date to date, or 1 without depths."""
+def usual_step(record: Record) -> float:
+    """The usual distance in depth from date to date, or 1 without depths. Rows without a date play no part in it."""
     depth = record.depth
     if depth is None:
         return 1.0

@@ -21,7 +21,7 @@ from ..records.ties import bottom_up, check_single_dates, check_single_values, m
 from .layout import check_limits, check_no_gap_is_zero, check_order, guess_inputs, make_rows
 from .model import Model
 from .parameters import ALPHA, MEMORY, SHARED, T_SCALE, Y_SCALE
-from .priors import default_priors, fix, set_priors, spread
+from .priors import default_priors, fix, least_alpha, set_priors, spread
 from .rows import Rows
 from .trend import Design, design, with_offsets
 
@@ -89,6 +89,11 @@ class Problem:
         """Whether there are limits or outliers, which a sampler draws together with the inputs."""
         return self.model.outliers is not None or bool(self.rows.limit.any())
 
+    @property
+    def least_alpha(self) -> float:
+        """The lower limit of alpha, see ``priors``."""
+        return least_alpha(self.record)
+
     def to_internal(self, time: Array) -> Array:
         """User's time to internal time."""
         return self.record.sign * np.asarray(time, dtype=float) - self.origin
@@ -105,7 +110,7 @@ class Problem:
         """The unknown parameters on the user's scale, from phi (..., P)."""
         values = {name: np.exp(phi[..., i]) for i, name in enumerate(self.names) if self.free[i]}
         if "alpha" in values:
-            values["alpha"] = 1.0 + values["alpha"]
+            values["alpha"] = self.least_alpha + values["alpha"]
         return values
 
 
@@ -172,12 +177,12 @@ def _parameters(record: Record, t: Array, kernel: Kernel, model: Model, uses_ord
     free[ALPHA] = uses_order and model.gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     free[T_SCALE], free[Y_SCALE] = "t_scale" in model.estimate, "y_scale" in model.estimate
     priors = default_priors(record, t, kernel)
-    set_priors(model.priors, names, free, priors)
+    set_priors(model.priors, record, names, free, priors)
     prior_mean, prior_sd = np.log(priors)
     start = prior_mean.copy()
     for scale in T_SCALE, Y_SCALE:
         start[scale] = start[scale] if free[scale] else 0.0
-    fix(model.fixed, names, free, start)
+    fix(model.fixed, record, names, free, start)
     return {"names": names, "start": start, "prior_mean": prior_mean, "prior_sd": prior_sd, "free": free}
 
 

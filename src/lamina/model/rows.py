@@ -30,12 +30,12 @@ class Rows(NamedTuple):
     before: np.ndarray  #: (N,) the row before it in its sequence, or -1
     after: np.ndarray  #: (N,) the row after it, or -1
     block: np.ndarray  #: (N,) rows of one sequence with one number have no known order among themselves; -1: none
-    unit: np.ndarray  #: (N,) what the gap after it is measured in: the step in depth, 1 on average
+    unit: np.ndarray  #: (N,) what the gap after it is measured in: the step in depth over the usual one, or 1
     least: np.ndarray  #: (N,) the minimum gap after it
     regular: np.ndarray  #: (N,) whether the gap after it follows the gap prior; if not, it may have any size
     lag: np.ndarray  #: (N,) depth from the middle of the gap before it to that of the gap after it; inf: no memory
     carry: np.ndarray  #: (N,) how much of the pace of the one carries over to the other, from 0 to 1: ``gaps.pace``
-    gaps: np.ndarray  #: (S,) number of regular gaps of each sequence
+    gaps: np.ndarray  #: (S,) sum of the units of the regular gaps of each sequence: their number, without depths
     table: np.ndarray  #: (N,) where the density of a date that is not Gaussian begins in ``log_dates``
     size: np.ndarray  #: (N,) how many entries it has, 0 for Gaussian dates
     first: np.ndarray  #: (N,) time of its first entry

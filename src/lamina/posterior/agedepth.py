@@ -9,6 +9,9 @@ import numpy as np
 
 from ..engine.quantiles import QUANTILES, weighted_quantiles
 from ..errors import RecordError
+from ..methods.registry import METHODS
+from ..model.bridge import STREAM, divide, has_process
+from ..model.priors import usual_step
 from ..record import Record
 
 if TYPE_CHECKING:
@@ -45,7 +48,10 @@ def table(posterior: Posterior, depths: Array, sequence: Hashable | None = None)
 
 
 def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
-    """Draws of the time at each depth, shape (S, M), on the user's time scale."""
+    """Draws of the time at each depth, shape (S, M), on the user's time scale.
+
+    Between layers they follow the process in depth. Beyond them they go on with the pace of the outermost step.
+    """
     rows, depth = layers_of(posterior.record, sequence)
     along = np.abs(depth[rows] - depth[rows[0]])
     way = np.sign(depth[rows[-1]] - depth[rows[0]])
@@ -60,7 +66,33 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     times = np.add.reduceat(drawn, first, axis=1) / np.diff([*first, len(rows)])
     right = np.clip(np.searchsorted(layers, at), 1, len(layers) - 1)
     share = (at - layers[right - 1]) / (layers[right] - layers[right - 1])
-    return times[:, right - 1] * (1.0 - share) + times[:, right] * share
+    found = times[:, right - 1] * (1.0 - share) + times[:, right] * share
+    method = METHODS.get(posterior.draws.diagnostics.get("method", ""))
+    if has_process(posterior.problem) and (method is None or method.uses_order):
+        inside = np.flatnonzero((share > 0.0) & (share < 1.0))
+        members = rows[order]
+        for gap in np.unique(right[inside]):
+            here = inside[right[inside] == gap]
+            ends = members[first[gap] - 1], members[first[gap]]
+            step, around = layers[gap] - layers[gap - 1], times[:, gap - 1 : gap + 1]
+            found[:, here] = _within_gap(posterior, ends, step, share[here], around)
+    return found
+
+
+def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share: Array, times: Array) -> Array:
+    """Draws of the time at these shares of the step in depth between two layers, whose times are (S, 2)."""
+    problem = posterior.problem
+    rows, layer = problem.rows, problem.layer
+    k = next((int(layer[row]) for row in ends if rows.after[layer[row]] in layer[list(ends)]), -1)
+    even = times[:, :1] * (1.0 - share) + times[:, 1:] * share
+    if k < 0 or not rows.regular[k]:
+        return even
+    edges = np.unique(share)
+    unit = np.diff([0.0, *edges, 1.0]) * step / usual_step(problem.record)
+    drawn = divide(problem, posterior.draws.phi, unit, np.random.default_rng(STREAM))[:, np.searchsorted(edges, share)]
+    gap = times[:, 1:] - times[:, :1]
+    room = gap - np.sign(gap) * rows.least[k]
+    return even + room * (drawn - share)
 
 
 def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:

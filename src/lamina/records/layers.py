@@ -61,6 +61,39 @@ def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ())
     return layered, [*np.array(old)[above].tolist(), *loose]
 
 
+def keep_rows(record: Record, keep: Array) -> Record:
+    """The record with those rows only; ``keep`` (N,) is a mask. What is left out between two rows is one gap.
+
+    Its minimum is the sum of the minima. There must be no hiatus within it.
+    """
+    old = np.flatnonzero(keep)
+    least = np.zeros(len(record)) if record.least_gap is None else record.least_gap.copy()
+    for _, rows in record.sequences:
+        owner = np.maximum.accumulate(np.where(keep[rows], np.arange(len(rows)), 0))  # the last row kept before each
+        least[rows] = np.bincount(owner, least[rows], minlength=len(rows))
+    return _laid_out(
+        record,
+        old,
+        depth=None if record.depth is None else record.depth[old],
+        sequence=None if record.sequence is None else [record.sequence[row] for row in old],
+        hiatus=None if record.hiatus is None else record.hiatus[old],
+        least_gap=None if record.least_gap is None else least[old],
+    )
+
+
+def tie_equal_depths(record: Record) -> Record:
+    """The record with the rows of a sequence that have one depth tied: a process in depth has one time there."""
+    if record.depth is None:
+        return record
+    tie: list[Any] = list(record.tie or [None] * len(record))
+    for s, (_, rows) in enumerate(record.sequences):
+        depth = record.depth[rows]
+        for one in np.unique(depth[1:][np.diff(depth) == 0.0]):
+            for row in rows[depth == one]:
+                tie[row] = f"depth {one:.17g} of sequence {s}"
+    return replace(record, tie=tuple(tie)) if any(name is not None for name in tie) else record
+
+
 def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> list[_Place]:
     """The rows of one sequence, with new ones between them."""
     depth = record.depth if record.depth is not None else np.zeros(len(record))

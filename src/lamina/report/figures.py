@@ -142,8 +142,8 @@ def parameter(posterior: Posterior, name: str) -> Figure:
     values, weight = posterior.theta[name].to_numpy(), posterior.draws.weight
     z = np.linspace(-3.0, 3.0, 121)
     x = problem.to_theta(problem.prior_mean + z[:, None] * problem.prior_sd)[name]
-    # Density per factor e; alpha = 1 + e^phi, so that d phi = alpha / (alpha - 1) d log alpha.
-    stretch = x / (x - 1.0) if name == "alpha" else 1.0
+    # Density per factor e; alpha = least + e^phi, so that d phi = alpha / (alpha - least) d log alpha.
+    stretch = x / (x - problem.least_alpha) if name == "alpha" else 1.0
     prior_sd = problem.prior_sd[problem.names.index(name)]
     density = np.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * prior_sd) * stretch
     if np.ptp(values) > 0.0:

@@ -39,6 +39,9 @@ _GAPS = {
     "exponential": "an exponential prior on the gaps between consecutive inputs of a sequence, with the mean gap "
     "integrated out",
     "uniform": "a uniform prior over all inputs that have the known order",
+    "gamma process": "a gamma process in depth as its prior: the time that a step in depth takes has a gamma "
+    "distribution whose shape is proportional to the step, so that layers without a date and a value change nothing. "
+    "The mean rate was integrated out, and the shape α over the usual distance of dates was {alpha}",
     "log-uniform": "a flat prior on the logarithms of the gaps between consecutive inputs of a sequence",
 }
 
@@ -136,7 +139,10 @@ def _inputs(posterior: Posterior) -> list[str]:
         f"{error} of the reported standard deviation, and they form {ordered}."
     ]
     if sequences:
-        prior = _GAPS[posterior.model.gaps].format(alpha="learnt from the data" if "alpha" in columns else "kept fixed")
+        is_process = posterior.model.gaps == "gamma" and record.depth is not None
+        prior = _GAPS["gamma process" if is_process else posterior.model.gaps].format(
+            alpha="learnt from the data" if "alpha" in columns else "kept fixed"
+        )
         text.append(f"The spacing of the inputs had {prior}.")
     if posterior.model.memory:
         text.append(
@@ -159,8 +165,9 @@ def _parameters(posterior: Posterior) -> list[str]:
         symbol = {"length": "length scale", "alpha": "α"}.get(str(one["name"]), words)
         span = f"{number(one['prior_low'])} to {number(one['prior_high'])} {unit}".rstrip()
         priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
+    least = {"alpha": problem.least_alpha}
     fixed = [
-        f"{parameter(record, name)[0]} {number(float(np.exp(problem.start[i])) + (name == 'alpha'))}"
+        f"{parameter(record, name)[0]} {number(float(np.exp(problem.start[i])) + least.get(name, 0.0))}"
         for i, name in enumerate(problem.names[:T_SCALE])
         if not problem.free[i] and _has_parameter(posterior, name)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...engine.filter import Series
+from ...gaps.prior import SUMS
 from ...model.problem import Problem
 from ...support.cpus import available_cores
 from .. import Method
@@ -135,7 +136,7 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
         series=Series(np.empty(n), np.empty((n, columns)), np.empty(n)),
         trial=np.empty(n),
         trial_order=np.empty(n, dtype=np.int64),
-        sums=np.empty((sequences, 2)),
+        sums=np.empty((sequences, len(SUMS))),
         carry=np.empty(n),
     )
 

@@ -72,7 +72,7 @@ class State(NamedTuple):
     series: Series  #: scratch, like all below
     trial: np.ndarray  #: (N,) proposed inputs
     trial_order: np.ndarray  #: (N,) and their order
-    sums: np.ndarray  #: (S, 2) of the gaps
+    sums: np.ndarray  #: (S, 5) of the gaps, see ``gaps.prior.Sums``
     carry: np.ndarray  #: (N,) as it was before a proposal
 
 

@@ -48,7 +48,7 @@ def _carry_anew(wanted, target, state, i):
         return
     copy_array(target.rows.carry, state.carry)
     set_memory(wanted, target.rows, state.phi)
-    sum_gaps(target.rows, target.gap_prior.floor, state.tau, state.sums)
+    sum_gaps(target.rows, target.gap_prior, state.tau, state.sums)
 
 
 @njit(**LEAN)
@@ -57,7 +57,7 @@ def move_alone(needs, target, state, what, rate, rng):
     rows, phi, (i, step) = target.rows, state.phi, what
     errors = _errors(needs.t_scale, target, state, i)
     if i != T_SCALE:
-        sum_gaps(rows, target.gap_prior.floor, state.tau, state.sums)
+        sum_gaps(rows, target.gap_prior, state.tau, state.sums)
     value = _log_conditional(target, state, i, errors)
     for _ in range(CHEAP_MOVES):
         old = phi[i]

@@ -49,7 +49,7 @@ class Work(NamedTuple):
     row: np.ndarray  #: (N,) the row at each position
     line: Line  #: its time and data, and b
     later: Later
-    total: np.ndarray  #: (S,) sum of the innovations of each sequence, see ``gaps.moves``
+    total: np.ndarray  #: (S,) sum of f of each sequence, see ``gaps.moves``
     passed: np.ndarray  #: (S,) last row of each sequence that was passed, or -1
     proposal: Proposal
 
@@ -135,7 +135,7 @@ def date_ratio(now, r, old, new):
 
 @njit(**INLINE)
 def add_to_total(now, r, change):
-    """The innovations of row r's sequence have changed by so much."""
+    """The sum of f of row r's sequence has changed by so much."""
     s = now.rows.sequence[r]
     if s >= 0:
         now.total[s] += change

@@ -1,21 +1,33 @@
 """Move: the row at one position moves between its neighbours in time.
 
 A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
-with the ratio of Eq. (47), which costs O(1).
+with the ratio of Eq. (47), which costs O(1). With depths, every other proposal is a draw from the prior of the row
+given its neighbours in its sequence, and the prior cancels from the ratio: gaps with a shape below 1 are often tiny,
+which no step of one size can follow.
 """
 
 from __future__ import annotations
+
+import math
 
 from numba import njit
 
 from ...engine.filter import copy_state
 from ...engine.local import log_input, predict_to
-from ...engine.noise import standard_normal
+from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE
-from ...gaps.moves import move_ratio
+from ...gaps.moves import draw_split, move_ratio
 from ...model.rows import data_less_trend
 from .metropolis import TARGET, accept, adapt
 from .positions import add_to_total, date_ratio
+
+
+@njit(**INLINE)
+def _split(wanted, now, r, shift, rng):
+    """A draw from the prior of row r between its neighbours, half of the time; otherwise NaN."""
+    if wanted is None:
+        return math.nan
+    return draw_split(now, r, shift, rng) if uniform(rng) < 0.5 else math.nan
 
 
 @njit(**INLINE)
@@ -28,10 +40,14 @@ def move_input(now, states, p, shift, own, future, rng):
     is_first, is_last, here = p == 0, p == len(now.row) - 1, line.time[p]
     before = 0.0 if is_first else line.time[p - 1]
     after = 0.0 if is_last else line.time[p + 1] + shift
-    new = here + now.tuning.move[r] * standard_normal(rng)
-    accepted = 0.0
+    new, accepted = _split(now.needs.process, now, r, shift, rng), 0.0
+    is_step = math.isnan(new)
+    if is_step:
+        new = here + now.tuning.move[r] * standard_normal(rng)
     if (is_first or new > before) and (is_last or new < after):
         ratio, change = move_ratio(now, r, here, new, shift)
+        if not is_step and ratio > -math.inf:
+            ratio = 0.0
         ratio += date_ratio(now, r, here, new)
         z = data_less_trend(now.rows, r, now.beta, now.way * new)
         if is_first:
@@ -46,5 +62,6 @@ def move_input(now, states, p, shift, own, future, rng):
             line.time[p], line.z[p, 0] = new, z
             now.tau[r] = now.way * new
             add_to_total(now, r, change)
-    adapt(now.tuning.move, r, now.rate, accepted, TARGET)
+    if is_step:
+        adapt(now.tuning.move, r, now.rate, accepted, TARGET)
     return future

@@ -15,9 +15,9 @@ from ...engine.stack import INLINE, INLINE_MAKING_ARRAYS, INNER, copy_array
 from ...gaps.pace import log_share, set_carry
 from ...gaps.prior import log_gaps, sum_gaps
 from ...gaps.spread import Spread, spread, spread_roots
-from ...model.parameters import ALPHA, MEMORY, T_SCALE
+from ...model.parameters import MEMORY, T_SCALE
 from ...model.rows import log_dates
-from ..target import collapsed, gap_prior_at, log_parameter_prior
+from ..target import alpha_at, collapsed, gap_prior_at, log_parameter_prior
 from .metropolis import TARGET, accept, adapt, adapt_stretch
 
 #: When alpha moves together with the gaps, one row in so many stays, or only the ends of each sequence. The data hold
@@ -31,7 +31,7 @@ GAP_MOVES = 15
 def _log_inputs(target, tau, phi, sums):
     """log p(dates | tau) + log p(gaps | phi), up to a constant; ``rows.carry`` must be that of phi."""
     rows = target.rows
-    sum_gaps(rows, target.gap_prior.floor, tau, sums)
+    sum_gaps(rows, target.gap_prior, tau, sums)
     value = log_dates(rows, tau, math.exp(phi[T_SCALE])) + log_gaps(rows, gap_prior_at(target, phi), sums)
     return value - log_share(rows)
 
@@ -86,7 +86,7 @@ def _spread(wanted, target, state, proposal, run, skip):
     With memory ``rows.carry`` is that of the proposal, and ``state.carry`` that of the state.
     """
     rows = target.rows
-    ratio = math.sqrt((1.0 + math.exp(state.phi[ALPHA])) / (1.0 + math.exp(proposal[ALPHA])))
+    ratio = math.sqrt(alpha_at(target, state.phi) / alpha_at(target, proposal))
     if wanted is None:
         return spread_roots(rows, state.tau, ratio, run, skip, state.trial)
     return spread(rows, state.tau, Spread(ratio, state.carry, run, skip), state.trial)

@@ -179,7 +179,7 @@ def gaps_curvature(target, plan, x, phi, out):
     rows, prior = target.rows, gap_prior_at(target, phi)
     for k in range(len(plan.kind)):
         a, b = plan.first[k], plan.first[k + 1]
-        if rows.sequence[plan.rows[a]] >= 0 and prior.per_gap != 0.0:
+        if rows.sequence[plan.rows[a]] >= 0 and prior.shape != 0.0:
             before = plan.rows[a : b - 1]
             gaps = Gaps(rows.least[before], rows.unit[before], rows.regular[before], rows.carry[before])
             add_log_gap_curvature(x[a + 1 : b], gaps, prior, out[a + 1 : b])

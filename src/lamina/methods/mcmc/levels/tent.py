@@ -22,7 +22,7 @@ from ....engine.noise import standard_normal, uniform
 from ....engine.stack import INLINE
 from ....gaps.pace import excess
 from ....gaps.prior import log_ratio
-from ....gaps.scaling import Run, add_gap, elastic, log_jacobian, scaling_ratio, sum_from
+from ....gaps.scaling import add_gap, can_scale, elastic, log_jacobian, no_gaps, scaling_ratio, sum_from
 from ..positions import date_ratio
 
 #: Kinds of moves, and the places of their steps in ``Tuning.window``; those of warps follow.
@@ -88,9 +88,9 @@ def choose_members(now, window, rng):
 @njit(**INLINE)
 def _sum_run(now, i, j):
     """``Run`` of the gaps between members i and j."""
-    run, at, time = Run(0, 0.0, 0.0), now.proposal.at, now.line.time
+    run, at, time = no_gaps(), now.proposal.at, now.line.time
     for k in range(i, j):
-        run = add_gap(now.rows, now.row[at[k]], time[at[k + 1]] - time[at[k]], run)
+        run = add_gap(now.rows, now.prior, now.row[at[k]], time[at[k + 1]] - time[at[k]], run)
     return run
 
 
@@ -102,12 +102,12 @@ def _scale(now, chosen, factors):
     new[low], new[high], offset = old[at[low]], old[at[high]], 0.0
     for k in range(low, top):
         gap = old[at[k + 1]] - old[at[k]]
-        offset += gap + (factors[0] - 1.0) * elastic(now.rows, now.row[at[k]], gap)
+        offset += gap + (factors[0] - 1.0) * elastic(now.rows, now.prior, now.row[at[k]], gap)
         new[k + 1] = old[at[low]] + offset
     offset = 0.0
     for k in range(high - 1, top - 1, -1):
         gap = old[at[k + 1]] - old[at[k]]
-        offset += gap + (factors[1] - 1.0) * elastic(now.rows, now.row[at[k]], gap)
+        offset += gap + (factors[1] - 1.0) * elastic(now.rows, now.prior, now.row[at[k]], gap)
         new[k] = old[at[high]] - offset
 
 
@@ -135,10 +135,10 @@ def _memory_ratio(wanted, now, low, high, known):
         return known
     rows, row, at, tau = now.rows, now.row, now.proposal.at, now.tau
     first, last, s = row[at[low]], row[at[high]], rows.sequence[row[at[low]]]
-    old_logs, old_total = sum_from(rows, tau, first, last)
+    old_logs, old_total = sum_from(rows, now.prior, tau, first, last)
     for k in range(low, high + 1):
         tau[row[at[k]]] = now.proposal.time[k]
-    logs, total = sum_from(rows, tau, first, last)
+    logs, total = sum_from(rows, now.prior, tau, first, last)
     for k in range(low, high + 1):
         tau[row[at[k]]] = now.line.time[at[k]]
     if logs == -math.inf:
@@ -168,7 +168,7 @@ def propose_members(now, window, chosen, scale, rng):
     if (top > low and runs[0].gaps == 0) or (high > top and runs[1].gaps == 0):
         return -math.inf, 0.0
     factors = 1.0 + delta / runs[0].room if top > low else 1.0, 1.0 - delta / runs[1].room if high > top else 1.0
-    if not (factors[0] > 0.0 and factors[1] > 0.0):
+    if not (can_scale(now.prior, runs[0], factors[0]) and can_scale(now.prior, runs[1], factors[1])):
         return -math.inf, 0.0
     _scale(now, chosen, factors)
     ratio = _log_dates(now, window, low, high)

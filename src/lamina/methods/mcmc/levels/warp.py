@@ -16,7 +16,7 @@ from ....engine.logarithms import NOTHING, add_log, log_sum
 from ....engine.noise import standard_normal
 from ....engine.stack import INLINE
 from ....gaps.pace import innovation_after
-from ....gaps.prior import log_ratio
+from ....gaps.prior import log_ratio, log_term
 from ..positions import date_ratio
 from .tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, Chosen, choose_kind
 
@@ -64,36 +64,40 @@ def _warp(now, chosen, delta):
 
 
 @njit(**INLINE)
-def _add_gap(now, r, sign, logs):
-    """Add the innovation in the gap after row r to the change of its total, and its logarithm to ``logs``.
+def _add_gap(now, r, sign, sums):
+    """Add f of the gap after row r to the change of its total, and its ``log_term`` to ``sums``.
 
-    A broken order gives -inf.
+    These are the terms, and the logarithms of gaps with unit 1, which all have the same power. A broken order gives
+    -inf.
     """
-    e = innovation_after(now.rows, now.tau, r)
-    if not e > 0.0:
-        return -math.inf, 1.0
+    terms, logs = sums
+    unit, f = now.rows.unit[r], now.rows.unit[r] * innovation_after(now.rows, now.tau, r)
+    if not f > 0.0:
+        return -math.inf, logs
     if not now.rows.regular[r]:
-        return logs
-    now.proposal.change[0, now.rows.sequence[r]] += sign * e
-    return add_log(logs, e)
+        return terms, logs
+    now.proposal.change[0, now.rows.sequence[r]] += sign * f
+    if unit == 1.0 and f >= now.prior.tiny:
+        return terms, add_log(logs, f)
+    return terms + log_term(now.prior, unit, f), logs
 
 
 @njit(**INLINE)
 def _sum_gaps(now, a, b, sign):
-    """Sum of log e over all gaps that rows at positions a ... b are part of; sums of e go to ``Proposal.change``."""
-    rows, tau, time, logs = now.rows, now.tau, now.line.time, NOTHING
+    """Sum of ``log_term`` over all gaps that rows at positions a ... b are part of; f goes to ``Proposal.change``."""
+    rows, tau, time, sums = now.rows, now.tau, now.line.time, (0.0, NOTHING)
     for p in range(a, b + 1):
         r = now.row[p]
         if rows.sequence[r] < 0:
             continue
         left, right = rows.before[r], rows.after[r]
         if left >= 0 and a > 0 and left != now.row[a] and tau[left] <= time[a]:
-            logs = _add_gap(now, left, sign, logs)
+            sums = _add_gap(now, left, sign, sums)
         if right >= 0:
-            logs = _add_gap(now, r, sign, logs)
+            sums = _add_gap(now, r, sign, sums)
             if rows.carry[right] > 0.0 and right != now.row[b] and b < len(tau) - 1 and tau[right] >= time[b]:
-                logs = _add_gap(now, right, sign, logs)
-    return log_sum(logs)
+                sums = _add_gap(now, right, sign, sums)
+    return sums[0] + (now.prior.shape + now.prior.extra) * log_sum(sums[1])
 
 
 @njit(**INLINE)
@@ -107,7 +111,7 @@ def _ratio_of_gaps(now, chosen):
     logs += _sum_gaps(now, a, b, 1.0)
     for k in range(chosen.high + 1):
         now.tau[now.row[at[k]]] = now.line.time[at[k]]
-    ratio = now.prior.power * logs if logs > -math.inf else -math.inf
+    ratio = logs
     for p in range(a, b + 1):
         s = rows.sequence[now.row[p]]
         if s >= 0 and change[0, s] != 0.0:
