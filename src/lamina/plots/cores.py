@@ -24,6 +24,9 @@ WIDTH = 0.035
 #: Points of the density of a date.
 DENSITY_POINTS = 400
 
+#: The axis of the time per unit of depth ends at the smallest median, divided by this.
+LOWEST_PACE = 30.0
+
 
 def age_depth(
     posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
@@ -69,7 +72,10 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     ax.fill_between(depths, low, high, step="post", color=MODEL, alpha=0.2, linewidth=0, label="95 %")
     ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    # Short steps may take next to no time: the lower edge of the band is not worth most of the panel.
+    bottom = max(float(low.min()), float(middle.min()) / LOWEST_PACE)
+    ax.set_ylim(bottom=bottom)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high.max() < 100.0 * bottom else (1.0,)))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
     names = describe(posterior.record)
