@@ -57,12 +57,19 @@ class Truth:
             for name, (median, factor) in PRIORS.items()
         }
 
-    def inputs(self, unit: Array | int = N - 1, start: float = 0.0, span: float = SPAN) -> Array:
-        """Increasing inputs: gamma gaps in units of ``unit`` (or so many even ones), whose sum is about the span."""
-        unit = np.ones(unit) if isinstance(unit, int) else unit
-        pace = span / unit.sum()
-        gaps = unit * pace * self.rng.gamma(self.theta["alpha"], 1.0 / self.theta["alpha"], len(unit))
+    def inputs(self, n: int = N - 1, start: float = 0.0, span: float = SPAN) -> Array:
+        """Increasing inputs: n gamma gaps, whose sum is about the span."""
+        gaps = span / n * self.rng.gamma(self.theta["alpha"], 1.0 / self.theta["alpha"], n)
         return start + np.concatenate([[0.0], np.cumsum(gaps)])
+
+    def steps(self, unit: Array, usual: float) -> Array:
+        """The times that steps in depth take, whose sum is about the span: increments of a gamma process.
+
+        alpha is its shape over the distance ``usual``. It may be below 1 with depths, so it is drawn anew.
+        """
+        median, factor = PRIORS["alpha"]
+        self.theta["alpha"] = alpha = median * factor ** self.rng.standard_normal()
+        return SPAN * usual / unit.sum() * self.rng.gamma(alpha * unit / usual, 1.0 / alpha)
 
     def curve(self, time: Array, kernel: lamina.kernels.Kernel | None = None) -> Array:
         """One draw of the curve at all these times."""
@@ -121,7 +128,7 @@ def blocks(truth: Truth) -> Case:
     depth[4:7], depth[11:13] = 4.0, 11.0
     unit = np.diff(depth)
     within = np.where(unit == 0.0, rng.uniform(20.0, 120.0, len(unit)), 0.0)
-    tau = truth.inputs(unit) + np.concatenate([[0.0], np.cumsum(within)])
+    tau = np.concatenate([[0.0], np.cumsum(truth.steps(unit, 1.0) + within)])
     for block in (slice(4, 7), slice(11, 13)):
         rng.shuffle(tau[block])
     return truth.case(tau, {"depth": depth})
@@ -143,22 +150,24 @@ def hiatus(truth: Truth) -> Case:
 def depths(truth: Truth) -> Case:
     """Steps in depth differ five-fold, and every second layer has no date."""
     unit = truth.rng.uniform(0.4, 2.0, N - 1)
-    tau, t_sd = truth.inputs(unit), np.where(np.arange(N) % 2 == 0, T_SD, np.inf)
-    return truth.case(tau, {"depth": np.concatenate([[0.0], np.cumsum(unit)]), "t_sd": t_sd})
+    depth, t_sd = np.concatenate([[0.0], np.cumsum(unit)]), np.where(np.arange(N) % 2 == 0, T_SD, np.inf)
+    tau = np.concatenate([[0.0], np.cumsum(truth.steps(unit, float(np.median(np.diff(depth[::2])))))])
+    return truth.case(tau, {"depth": depth, "t_sd": t_sd})
 
 
 def memory(truth: Truth) -> Case:
     """The pace of a gap lasts into the next one above; every second layer has no date."""
     unit, rng = truth.rng.uniform(0.4, 2.0, N - 1), truth.rng
     length = 1.5 * 1.6 ** rng.standard_normal()
-    new = SPAN / unit.sum() * rng.gamma(truth.theta["alpha"], 1.0 / truth.theta["alpha"], N - 1)
+    depth = np.concatenate([[0.0], np.cumsum(unit)])
+    new = truth.steps(unit, float(np.median(np.diff(depth[::2])))) / unit
     pace = new.copy()
     for k in range(N - 3, -1, -1):  # from the bottom upwards
         carry = np.exp(-0.5 * (unit[k + 1] + unit[k]) / length)
         pace[k] = carry * pace[k + 1] + (1.0 - carry) * new[k]
     tau, t_sd = np.concatenate([[0.0], np.cumsum(unit * pace)]), np.where(np.arange(N) % 2 == 0, T_SD, np.inf)
     model = {"memory": True, "priors": PRIORS | {"memory": (1.5, 1.6)}}
-    return truth.case(tau, {"depth": np.concatenate([[0.0], np.cumsum(unit)]), "t_sd": t_sd}, model)
+    return truth.case(tau, {"depth": depth, "t_sd": t_sd}, model)
 
 
 def unmeasured(truth: Truth) -> Case:
