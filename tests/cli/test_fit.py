@@ -466,6 +466,14 @@ def test_check_says_what_was_understood_and_stops(tmp_path, monkeypatch):
     assert bad.stderr.count("\n") == 1
 
 
+def test_check_points_at_warnings_before_its_command(tmp_path):
+    clear = lamina("check", write_table(tmp_path))
+    assert clear.stdout.splitlines()[-1].startswith("This works: lamina fit")
+    warned = lamina("check", write_table(tmp_path, TABLE.replace(" 0.0", " 5")))
+    assert "Warning: the errors in" in warned.stdout
+    assert warned.stdout.splitlines()[-1].startswith("This runs, but see the warnings above: lamina fit")
+
+
 def test_without_an_order_the_command_stops_and_says_how_to_give_it(tmp_path):
     table = write_table(tmp_path, "\n".join(line.split(",", 1)[1] for line in TABLE.splitlines()))
     done = lamina("check", table)

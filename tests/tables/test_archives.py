@@ -95,7 +95,10 @@ def test_psmsl_monthly_means(table, name):
 def test_psmsl_annual_means_are_at_the_middle_of_the_year(table):
     found = read(table(ANNUAL, "1.rlrdata"), Options(y_sd="10"))
     assert_allclose(found.record.t, [1900.5, 1901.5, 1903.5])
-    assert "PSMSL annual means" in found.describe()
+    text = found.describe()
+    assert "PSMSL annual means" in text
+    assert "0 in all rows (the years of a tide gauge are exact)" in text
+    assert "input sigma" not in text
 
 
 def test_decadal_means_of_several_gauges(table):

@@ -340,7 +340,7 @@ BAD = {
     "older where it should be younger": (
         header("depth,age_ce,age_sd,rsl,rsl_sd"),
         {},
-        ['core.csv, column "depth": the dates, read as CE', "correct the scale"],
+        ['core.csv, column "depth": the dates, read as CE', "most likely ages BP (--scale BP"],
     ),
     "no trend to tell the direction": (
         "depth,age,age_sd,rsl,rsl_sd\n1,100,10,1,1\n2,300,10,1,1\n3,300,10,1,1\n4,100,10,1,1\n",
@@ -463,8 +463,8 @@ SEVERAL = {
         ],
     ),
     "years in the future": (
-        "depth,year,year_sd,rsl,rsl_sd\n1,1900,10,1,1\n2,3000,10,1,1\n3,3100,10,1,1\n4,1800,10,1,1\n",
-        ['line 3, column "year": 3000 CE lies in the future', 'line 4, column "year": 3100 CE lies in the future'],
+        "depth,year,year_sd,rsl,rsl_sd\n1,1900,10,1,1\n2,3000,10,1,1\n3,3100,10,1,1\n4,1800,10,1,1\n5,1700,10,x,1\n",
+        ['lines 3 and 4, column "year": 2 dates lie in the future, such as 3000 CE', 'line 6, column "rsl"'],
     ),
     "flags": (
         "depth,age_bp,age_sd,rsl,rsl_sd,reject\n1,100,10,1,1,perhaps\n2,200,10,1,1,hm\n3,300,10,1,1,no\n",

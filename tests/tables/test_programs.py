@@ -57,6 +57,7 @@ def test_bchron(table):
     assert record.tie[4] == record.tie[5]
     assert (record.t[0], record.t_sd[0], found.scale) == (-40.0, 10.0, "BP")
     text = found.describe()
+    assert text.count('"thickness"') == 1
     assert '"thickness" is not used' in text
     assert "as always in Bchron's tables" in text
 

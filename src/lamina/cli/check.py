@@ -18,11 +18,13 @@ def check(table: given.Table, reading: dict[str, Any]) -> None:
     found = survey(table, Options(**reading))
     if found.reading is not None:
         show(found.reading.describe() + "\n")
+    warned = found.reading is not None and found.reading.warnings
+    works = "runs, but see the warnings above" if warned else "works"
     if not found.questions:
-        show(f"This works: {found.command}")
+        show(f"This {works}: {found.command}")
         return
     for question in found.questions:
         complain(question)
     if found.command:
-        complain(f"With the most likely answers, this works: {found.command}")
+        complain(f"With the most likely answers, this {works}: {found.command}")
     raise typer.Exit(given.BAD_INPUT)

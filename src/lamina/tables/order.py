@@ -10,12 +10,14 @@ from ..record import Order
 from .columns import Reading
 from .headers import Header
 from .matching.suggestions import likely_depth
-from .messages import option, quote, set_by
+from .messages import TableError, flag, option, quote, set_by
 from .numbers import Array, values
 
 #: Rank correlation of dates with the order that shows which way time runs, and the rows it takes to turn a core round.
 _CLEAR = 0.5
 _FEWEST_TO_TURN = 4
+#: What an order against depth or height means.
+_UPSIDE_DOWN = {"depth": "deeper rows are younger", "height": "higher rows are older"}
 
 Labels = list[str | None]
 Groups = dict[str, list[int]]
@@ -195,14 +197,15 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
     trend = rank_correlation(key.values[dated], t[dated])
     if chosen is not None:
         increasing, why = chosen == "increasing", set_by("order_direction")
+        if key.older and scale is not None and increasing != (scale == "BP"):
+            reading.warn(
+                f"with {flag('order_direction')} {chosen}, and dates read as {scale}, {_UPSIDE_DOWN[key.by]}. Leave "
+                "the option out if that is wrong."
+            )
     elif key.older and scale is not None:
         increasing, why = scale == "BP", f"{scale}, from young to old"
         if (trend if increasing else -trend) <= -_CLEAR and len(longest) > 3:
-            found = f"the dates, read as {scale}, get younger where they should get older"
-            other = "decreasing" if increasing else "increasing"
-            do = f"check whether this is depth or height, correct the scale with {option('scale', 'BP or CE')}, or say "
-            do += f"{option('order_direction', other)} if that is right"
-            raise reading.problem(found, do, column=key.header).suggesting(order_direction=other)
+            raise _upside_down(reading, key, t[dated])
     else:
         increasing, way = trend > 0, option("order_direction", "WAY")
         why = f"the trend of the dates (rank correlation {trend:.2f}); change it with {way}"
@@ -214,6 +217,25 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
     order: Order = "increasing" if increasing else "decreasing"
     reading.fact("direction", f"t is {order} along the order", why)
     return order
+
+
+def _upside_down(reading: Reading, key: Key, t: Array) -> TableError:
+    """The error to raise if the dates `t` contradict depth or height. The order itself is never turned round by guess.
+
+    What gets larger with age under a header of years CE is most likely an age BP; else no order is safe.
+    """
+    scale = reading.scale
+    may_be_bp = scale == "CE" and reading.options.scale is None and bool((t >= 0.0).all())
+    other, way = ("CE", "decreasing") if scale == "BP" else ("BP", "increasing")
+    likely = "the dates are most likely ages BP" if may_be_bp else f"the dates may be {other}"
+    instead = "height or elevation" if key.by == "depth" else "depth"
+    return reading.problem(
+        f"the dates, read as {scale}, get younger where they should get older",
+        f"{likely} ({option('scale', other)}), the column may be a {instead} (name it so), or one of the two may be "
+        f"listed from the other end; say {option('order', 'none')} to fit without order, or "
+        f"{option('order_direction', way)} if {_UPSIDE_DOWN[key.by]}",
+        column=key.header,
+    ).suggesting(**({"scale": "BP"} if may_be_bp else {"order": "none"}))
 
 
 def _dated(rows: list[int], t: Array) -> list[int]:

@@ -231,19 +231,22 @@ def _note_file(reading: Reading) -> None:
 
 def _note_columns(reading: Reading) -> None:
     columns, options = reading.columns, reading.options
+    by_t = set_by("t") if options.t is not None else ""
     if columns.t.index != MADE:
-        reading.fact("input", f"the column {columns.t}")
+        reading.fact("input", f"the column {columns.t}", by_t)
     elif columns.t_errors:
         reading.fact("input", f"known by its limits, {listing(columns.t_errors)}")
     else:
-        reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}")
-    reading.fact("output", f"the column {columns.y}")
+        reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}", by_t)
+    reading.fact("output", f"the column {columns.y}", set_by("y") if options.y is not None else "")
     others = (columns.core, columns.site, columns.label, columns.limiting, columns.tie, columns.hiatus)
     used = {h.index for h in (*columns.measured, *columns.rejects, *others) if h is not None}
     if needs_radiocarbon(reading):
         used |= {h.index for h in columns.of_radiocarbon}
     named = {squash(name) for name in (options.order, options.sequence) if name}
+    noted = {fact.understood for fact in reading.facts}
     ignored = [h for h in reading.headers if h.text and h.index not in used and squash(h.text) not in named]
+    ignored = [h for h in ignored if f"{h} is not used" not in noted]
     if ignored:
         reading.fact("not used", listing(ignored))
 

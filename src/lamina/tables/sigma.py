@@ -121,7 +121,8 @@ class _Quantity:
         sd, number = float(given), float(self.option("sigma")[1] or 1)
         if not np.isfinite(sd) or sd < 0.0 or (self.role == "y" and sd == 0.0):
             raise self.reading.problem(f"{option(name, f'{sd:g}')} is no standard deviation", "give a number above 0")
-        self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", f"{set_by(name)}, {number:g} sigma")
+        why = set_by(name) + (f", {number:g} sigma" if sd > 0.0 else "")
+        self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", why)
         return np.full(self.centre.size, sd / number)
 
     def likely_error(self) -> str:
@@ -155,7 +156,9 @@ class _Quantity:
             if not np.allclose(first[known], again[known], rtol=0.01, atol=0.0):
                 raise self.ambiguous(columns)
         same = ", like all of its names" if len(columns) > 1 else ""
-        self.reading.fact(f"{self.name} error", f"the column {columns[0]}", f"the same on both sides{same}")
+        name, given = self.option("sd")
+        by = f", {set_by(name)}" if given is not None else ""
+        self.reading.fact(f"{self.name} error", f"the column {columns[0]}", f"the same on both sides{same}{by}")
         return self.positive(columns[0], first)
 
     def pair(self, upper: Header, lower: Header) -> tuple[Array, Array, bool]:

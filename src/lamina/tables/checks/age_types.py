@@ -10,7 +10,7 @@ from ..columns import MADE, Columns, Reading, made_of_radiocarbon
 from ..headers import Header, is_calibrated, is_radiocarbon
 from ..messages import flag, option, quote, set_by
 from ..numbers import is_blank
-from .radiocarbon import is_calendar, suspicions
+from .radiocarbon import is_calendar, other_curve, suspicions
 
 _RADIOCARBON = re.compile(
     r".*(?:14\s?c|c-?14|carbon-?\s?14|radio-?carbon|\bams\b|conventional|uncal|libby).*", re.IGNORECASE
@@ -52,6 +52,8 @@ def with_age_types(reading: Reading) -> Reading:
         return _split(reading, t, ["radiocarbon"] * len(reading.cells))
     why = suspicions(reading)
     if why:
+        # If something speaks for another curve, that is the next question.
+        likely = {} if other_curve(reading, list(range(len(reading.cells)))) else {"curve": "IntCal20"}
         reading.ask(
             f"{t} may hold radiocarbon ages, which are not calendar ages: {'; '.join(why)}",
             f"say {flag('age_type')} radiocarbon with {flag('curve')} NAME, such as IntCal20, SHCal20 or Marine20, to "
@@ -59,7 +61,7 @@ def with_age_types(reading: Reading) -> Reading:
             None,
             t,
             age_type="radiocarbon",
-            curve="IntCal20",
+            **likely,
         )
         reading.refuse()
     elif t.scale == "BP" or options.scale == "BP":

@@ -132,16 +132,42 @@ _MARINE = re.compile(
 )
 
 
-def other_curve(reading: Reading, rows: list[int]) -> tuple[str, str] | None:
-    """A curve that is more likely than IntCal20 for these rows, and why; None if nothing speaks for one."""
+#: Materials that took their carbon from the air, or from fresh water; also some whose names sound marine.
+_LAND = re.compile(
+    r"wood|charcoal|twig|lea(?:f|ves)|plant|seed|macro-?fossil|peat|moss|sphagnum|bark|needle|root|rhizome|terrestr|(?<!is)land|carex"
+    r"|fresh-?\s?water|lacustr|nut-?\s?shell|egg-?\s?shell|(?<!sea)(?<!sea )grass|spartina|juncus|phragmites|scirpus",
+    re.IGNORECASE,
+)
+_MATERIALS = ("material", "materialdated", "datedmaterial", "sampletype", "species", "environment")
+
+
+def materials(reading: Reading, rows: list[int]) -> tuple[dict[int, str], dict[int, str]]:
+    """Rows of marine material and rows of other known material, each with the words that say so."""
+    marine: dict[int, str] = {}
+    land: dict[int, str] = {}
+    for header in (h for h in reading.headers if squash(h.text) in _MATERIALS):
+        for i in rows:
+            cell = reading.cells[i][header.index]
+            if _LAND.search(cell):
+                land[i] = f"{header} has {quote(cell)}"
+            elif _MARINE.search(cell):
+                marine[i] = f"{header} has {quote(cell)}"
+    return {i: why for i, why in marine.items() if i not in land}, land
+
+
+def other_curve(reading: Reading, rows: list[int]) -> tuple[str | None, str] | None:
+    """A curve that is more likely than IntCal20 for these rows, and why; None if nothing speaks for one.
+
+    The curve is None if some rows are marine and others are not.
+    """
+    marine, land = materials(reading, rows)
+    if marine and land:
+        return None, f"{next(iter(marine.values()))}, but also {next(iter(land.values())).partition(' has ')[2]}"
+    if marine:
+        return "Marine20", next(iter(marine.values()))
     for header in reading.headers:
-        name = squash(header.text)
-        if name in ("lat", "latitude") and _median(reading, header) < 0.0:
+        if squash(header.text) in ("lat", "latitude") and _median(reading, header) < 0.0:
             return "SHCal20", f"{header} is south of the equator"
-        if name in ("material", "materialdated", "datedmaterial", "sampletype", "species", "environment"):
-            cells = [reading.cells[i][header.index] for i in rows if _MARINE.search(reading.cells[i][header.index])]
-            if cells:
-                return "Marine20", f"{header} has {quote(cells[0])}"
     for header in reading.columns.delta_r if not reading.program else ():  # clam has whole reservoir ages
         if header.rank == 0 and any(reading.cells[i][header.index].strip("0.") for i in rows):
             return "Marine20", f"{header} is an offset from the ocean"

@@ -176,15 +176,15 @@ def _note_impossible(reading: Reading, t: Array) -> None:
     wrong = {"CE": years > _LATEST_CE, "BP": years < _LEAST_BP}.get(scale or "", np.zeros(0, dtype=bool))
     if not wrong.any():
         return
-    do = f"say {option('scale', 'BP' if scale == 'CE' else 'CE')}"
-    if not wrong.all():
-        do = f"check whether BP and CE are mixed in the column, or {do}"
-    for i in np.flatnonzero(wrong)[: 1 if wrong.all() else None]:
-        found = f"{t[i]:g} {scale} lies in the future"
-        if wrong.all():
-            reading.ask(found, do, i, header, scale="BP" if scale == "CE" else "CE")
-        else:
-            reading.fault(found, do, i, header)
+    other = "BP" if scale == "CE" else "CE"
+    do, rows = f"say {option('scale', other)}", np.flatnonzero(wrong)
+    first = f"{t[rows[0]]:g} {scale}"
+    if wrong.all():
+        reading.ask(f"{first} lies in the future", do, rows[0], header, scale=other)
+        return
+    found = f"{first} lies in the future" if rows.size == 1 else f"{rows.size} dates lie in the future, such as {first}"
+    check = "their signs" if scale == "BP" else "the numbers"
+    reading.fault(found, f"check {check}, and whether BP and CE are mixed in the column, or {do}", rows, header)
 
 
 def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Date | None]:

@@ -11,7 +11,7 @@ from ...errors import RecordError
 from ...support.calendars import words
 from ...support.curves import ZONES, curve_name
 from ..checks.limits import are_limits, refuse_odd_errors
-from ..checks.radiocarbon import other_curve
+from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
 from ..messages import option, set_by
@@ -35,6 +35,7 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
     if columns.delta_r_errors:
         why = "1 sigma, added to the laboratory errors in squares"
         reading.fact("reservoir error", f"the column {columns.delta_r_errors[0]}", why)
+    marine = _warn_of_materials(reading, curves, offset)
     normal = reading.options.t_errors == "normal"
     dates: dict[int, Date] = {}
     make = cache(Radiocarbon)  # rows with the same age share their date, which is calibrated once
@@ -48,7 +49,8 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
             dates[i] = make(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
         except RecordError as error:
             found, _, do = str(error).rstrip(".").partition(". ")
-            reading.fault(found, do[:1].lower() + do[1:], i, age, **_likely_zone(curve, found))
+            zone = {} if marine else _likely_zone(curve, found)  # which would be set for all rows
+            reading.fault(found, do[:1].lower() + do[1:], i, age, **zone)
     _refuse_twice(reading, {i for i, curve in curves.items() if (curve or "").startswith("Marine")}, offset)
     why = "normal errors" if normal else "Student-t errors, as in Bacon"
     why += f"; of {reading.name_lines(list(curves))}"
@@ -167,9 +169,32 @@ def _doubt_curve(reading: Reading, rows: list[int]) -> None:
         )
         return
     name, why = other
+    if name is None:
+        found = f"no curve is named for the radiocarbon ages, and one curve does not suit them all: {why}"
+        do = "name the curve of each row in a column curve, such as Marine20 for shells and IntCal20 for wood"
+        reading.ask(found, do, None, reading.columns.radiocarbon[0])
+        reading.refuse()
+        return
     found = f"no curve is named for the radiocarbon ages, and {_CURVE} may be wrong: {why}"
     do = f"say {option('curve', name)}, or {option('curve', _CURVE)}"
     reading.ask(found, do.replace(" (curve= in Python)", "", 1), None, reading.columns.radiocarbon[0], curve=name)
+
+
+def _warn_of_materials(reading: Reading, curves: dict[int, str | None], offset: Array) -> bool:
+    """Warn of marine material with a curve of the atmosphere, and of other material with a marine one.
+
+    A marine age from which a reservoir age is subtracted may have any curve. Returns whether some rows are marine.
+    """
+    marine, land = materials(reading, list(curves))
+    in_air = [i for i in marine if curves[i] and not str(curves[i]).startswith("Marine") and offset[i] == 0.0]
+    in_sea = [i for i in land if str(curves[i]).startswith("Marine")]
+    for rows, why, what in (in_air, marine, "the atmosphere"), (in_sea, land, "the ocean"):
+        if rows:
+            reading.warn(
+                f"{curves[rows[0]]} is a curve of {what}, but {why[rows[0]]} ({reading.name_lines(rows)}). Name "
+                f"the curve of each row in a column curve, or set another with {option('curve', 'NAME')}."
+            )
+    return bool(marine)
 
 
 def _offsets(reading: Reading, headers: list[Header]) -> Array:

@@ -62,6 +62,9 @@ def _damaged(path: Path) -> TableError:
 def _choose_sheet(path: Path, names: list[str], sheet: str | None) -> str:
     if sheet in names or (sheet is None and len(names) == 1):
         return sheet or names[0]
+    alike = [name for name in names if sheet is not None and name.casefold() == sheet.casefold()]
+    if len(alike) == 1:
+        return alike[0]
     what = f"there are {len(names)} sheets:" if sheet is None else f'there is no sheet "{sheet}", but'
     raise problem(path, f"{what} {listing(names)}", f"choose one with {option('sheet', 'NAME')}")
 

@@ -10,6 +10,7 @@ SUFFIXES = (".rlrdata", ".metdata")
 _LINE = re.compile(r"\s*\d{4}(?:\.\d{1,6})?;\s*-?\d{1,6};\s*(?:\d{1,2}|[YN]);\s*\d{3}\s*")
 _MISSING = "-99999"
 _SAMPLE = 20
+_EXACT = "the years of a tide gauge are exact"
 
 
 def is_psmsl(path: Path, lines: list[tuple[int, str]]) -> bool:
@@ -31,7 +32,7 @@ def read(path: Path, lines: list[tuple[int, str]]) -> Rows:
         time, value, missing, flag = parts
         if value == _MISSING:
             continue
-        cells.append([f"{time}.5" if annual else time, "0", value, missing, flag])
+        cells.append([f"{time}.5" if annual else time, value, missing, flag])
         kept.append(i)
         if flag != "000":
             flagged.append(i)
@@ -45,11 +46,11 @@ def read(path: Path, lines: list[tuple[int, str]]) -> Rows:
         warnings.append(f"PSMSL flags {name_lines(flagged)}: see the documentation of the station.")
     if path.suffix.lower() == ".metdata":
         warnings.append("metric data have no common datum, and are not for time series: use the .rlrdata of a station.")
-    header = ["year (CE)", "year error", "sea level (mm)", "missing", "flag for attention"]
+    header = ["year (CE)", "sea level (mm)", "missing", "flag for attention"]
     form = f"PSMSL {'annual' if annual else 'monthly'} means"
     return Rows(
         [header, *cells], [lines[0][0], *kept], form, header=0, facts=tuple(facts), warnings=tuple(warnings),
-        assumed={"order": Assumed("none", "the years of a tide gauge are exact")},
+        assumed={name: Assumed(value, _EXACT) for name, value in (("order", "none"), ("t_sd", "0"))},
     )  # fmt: skip
 
 
