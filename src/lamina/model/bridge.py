@@ -22,6 +22,8 @@ Array = np.ndarray
 
 #: Steps over memory below which the division by memory would lose all digits: it is even there.
 SMALLEST_STEP = 1e-3
+#: Rows of a sequence with two neighbouring gaps.
+FEWEST_WITH_MEMORY = 3
 #: Tells the random numbers of the bridge from those of the chains.
 STREAM = 67
 
@@ -37,13 +39,18 @@ def has_process(problem: Problem) -> bool:
 
 
 def informative(problem: Problem) -> Array:
-    """Mask of the rows (N,) that a method has to know: all but empty layers between two gaps of the process."""
+    """Mask of the rows (N,) that a method has to know: all but empty layers between two gaps of the process.
+
+    Memory is learnt from neighbouring gaps: where the others leave fewer than two of them, empty layers stay.
+    """
     record, rows = problem.record, problem.rows
     if not has_process(problem):
         return np.ones(len(record), dtype=bool)
     between = (rows.before >= 0) & (rows.after >= 0) & (rows.block < 0)
     between &= rows.regular & rows.regular[rows.before]
-    return record.dated | record.measured | ~between
+    keep = record.dated | record.measured | ~between
+    most = np.bincount(rows.sequence[keep & (rows.sequence >= 0)], minlength=1).max()
+    return np.ones(len(record), dtype=bool) if problem.model.memory and most < FEWEST_WITH_MEMORY else keep
 
 
 def fill(problem: Problem, keep: Array, tau: Array, phi: Array, seed: int) -> Array:

@@ -176,7 +176,7 @@ def along(found, tau, rows):
 def log_gap_prior(problem, tau, phi):
     """Of all sequences, with what depends on alpha, for draws (S, N) and (S, P)."""
     total = np.zeros(len(tau))
-    alpha = 1.0 + np.exp(phi[:, -3])
+    alpha = (1.0 if problem.record.depth is None else 0.0) + np.exp(phi[:, -3])
     if problem.model.memory:
         return log_gap_prior_with_memory(problem, tau, alpha, np.exp(phi[:, -4]))
     for _, rows in problem.record.sequences:
@@ -196,14 +196,15 @@ def log_gap_prior(problem, tau, phi):
 def log_gap_prior_with_memory(problem, tau, alpha, memory):
     """The pace of each gap is a share of that of the gap before it, exp(-distance / memory), and a share that is new.
 
-    What is new follows the gamma prior. After a hiatus, and after rows of one depth, all is new.
+    What is new, times its step in depth, follows the gamma prior: with depths, a gamma process of shape alpha over
+    the median distance of dates. After a hiatus, and after rows of one depth, all is new.
     """
     found, total = problem.record, np.zeros(len(tau))
     for _, rows in found.sequences:
         depth = np.arange(len(rows)) if found.depth is None else found.depth[rows]
         step = np.abs(np.diff(depth))
         least = 0.0 if found.least_gap is None else found.least_gap[rows[:-1]]
-        unit = np.where(step > 0.0, step / step[step > 0.0].mean(), 1.0)
+        unit = np.where(step > 0.0, step / np.median(np.diff(np.unique(depth))), 1.0)
         pace = (np.diff(along(found, tau, rows), axis=1) - least) / unit
         follows = step > 0.0
         if found.hiatus is not None:
@@ -213,11 +214,13 @@ def log_gap_prior_with_memory(problem, tau, alpha, memory):
             carry = np.exp(-(step[k - 1] + step[k]) / 2.0 / memory) if k > 0 and follows[k - 1] else 0.0 * memory
             new.append((pace[:, k] - carry * pace[:, k - 1]) / (1.0 - carry))
             log_share = log_share + np.log(1.0 - carry)
-        new, n = np.array(new), len(new)
+        new, unit = np.array(new), unit[follows][:, None]
         possible = (new > 0.0).all(axis=0) & (pace > 0.0).all(axis=1)
-        new = np.where(possible, new, 1.0)
-        total += gammaln(alpha * n) - n * gammaln(alpha) + (alpha - 1.0) * np.log(new).sum(axis=0) - log_share
-        total -= alpha * n * np.log(new.sum(axis=0) + problem.floor)
+        time, shape = unit * np.where(possible, new, 1.0), alpha * unit
+        total += gammaln(shape.sum(axis=0)) - gammaln(shape).sum(axis=0) - log_share
+        total += ((shape - 1.0) * np.log(time)).sum(axis=0) - shape.sum(axis=0) * np.log(
+            time.sum(axis=0) + problem.floor
+        )
         total[~possible] = -np.inf
     return total
 
