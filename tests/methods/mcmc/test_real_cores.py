@@ -94,7 +94,10 @@ def proposals(posed, rng, size):
 
 
 def log_gaps(posed, tau):
-    """The gap prior of all sequences, -inf where the order is broken; blocks are put in order first."""
+    """The gap prior of all sequences, -inf where the order is broken; blocks are put in order first.
+
+    With depths it is that of a gamma process, whose shape is alpha over the median distance of dates.
+    """
     found, total = posed.record, np.zeros(len(tau))
     least = np.zeros(len(found)) if found.least_gap is None else found.least_gap
     for _, rows in found.sequences:
@@ -108,10 +111,11 @@ def log_gaps(posed, tau):
             regular &= ~found.hiatus[rows[:-1]]
         room = np.diff(own, axis=1) - least[rows[:-1]]
         broken = (room <= 0.0).any(axis=1)
-        x = np.where(room > 0.0, room, 1.0)[:, regular] / (step[regular] / step[step > 0.0].mean())
-        n = regular.sum()
-        alpha = ALPHA if posed.model.gaps == "gamma" else 1.0
-        total += (alpha - 1.0) * np.log(x).sum(axis=1) - alpha * n * np.log(x.sum(axis=1) + posed.floor)
+        time = np.where(room > 0.0, room, 1.0)[:, regular]
+        between_dates = np.diff(np.unique(depth[found.dated[rows]]))
+        unit = step[regular] / np.median(between_dates) if found.depth is not None else 1.0
+        shape = (ALPHA if posed.model.gaps == "gamma" else 1.0) * unit * np.ones(regular.sum())
+        total += np.log(time) @ (shape - 1.0) - shape.sum() * np.log(time.sum(axis=1) + posed.floor)
         total[broken] = -np.inf
     return total
 
