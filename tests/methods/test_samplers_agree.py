@@ -41,7 +41,10 @@ NO_DATE[[2, 6, 7]], NO_VALUE[[3, 7]] = np.inf, np.inf
 DEPTH = np.cumsum(np.tile([1.0, 2.0, 0.5], 4))
 PLAIN = record()
 CASES |= {
-    "depths, layers without date or value": (replace(PLAIN, t_sd=NO_DATE, y_sd=NO_VALUE, depth=DEPTH), {}),
+    "depths, layers without date or value": (
+        replace(PLAIN, t_sd=NO_DATE, y_sd=NO_VALUE, depth=DEPTH),
+        {"priors": NARROW},
+    ),
     "tie, hiatus and least gaps": (
         replace(PLAIN, tie=[None, 1, 1, *[None] * 9], hiatus=np.arange(12) == 5, least_gap=0.1),
         {},
