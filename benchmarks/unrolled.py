@@ -1,6 +1,6 @@
 """The Matérn-3/2 filter and its gradient written out scalar by scalar: what the general engine is compared with.
 
-The same formulas as ``lamina.engine.filter`` and ``lamina.engine.gradient`` (docs/theory.md, equations 12 to 21),
+The same formulas as ``lamina.engine.filter`` and ``lamina.engine.gradient`` (docs/theory.md, equations 18 to 27),
 for one kernel without trend. Nothing here is general: no loop over the state, no matrix, no blocks.
 """
 

@@ -19,6 +19,11 @@ def test_every_equation_that_is_cited_exists():
     assert not {path: numbers for path, numbers in missing.items() if numbers}
 
 
+def test_the_equations_of_the_page_are_numbered_in_its_order():
+    numbers = HOOK["new_numbers"](HOOK["PAGE"].read_text(encoding="utf-8"))
+    assert all(old == new for old, new in numbers.items())
+
+
 def test_numbers_rise_and_references_follow():
     new = HOOK["new_numbers"](PAGE)
     assert new == {9: 1, 2: 2}

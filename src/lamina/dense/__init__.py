@@ -98,7 +98,7 @@ def _order_sign(tau: Array) -> Array:
 
 
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
-    """log p(y | tau, theta), trend coefficients integrated out, Eq. (38). O(N³).
+    """log p(y | tau, theta), trend coefficients integrated out, Eq. (44). O(N³).
 
     tau, y and y_sd have shape (N,). Raises KernelError where K is not positive definite in double precision.
     """
@@ -111,7 +111,7 @@ def value_and_gradient(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tup
 
 
 def value_and_gradients(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> tuple[float, Array, Array, Array]:
-    """The log-likelihood with its gradient in tau (N,), in theta (p,), and in y_sd² (N,), Eq. (43).
+    """The log-likelihood with its gradient in tau (N,), in theta (p,), and in y_sd² (N,), Eq. (49).
 
     After the factorisation, the gradient in tau takes O(N²), and the gradient in theta O(N²) a parameter.
     """
@@ -292,7 +292,7 @@ def predict_pointwise(
 
 
 def _condition(s: Solved, cross: Array, prior: Array, offset: Array, columns: Array) -> tuple[Array, Array]:
-    """Mean and covariance of g given y, where g = offset + columns beta + zero-mean part, Eq. (40).
+    """Mean and covariance of g given y, where g = offset + columns beta + zero-mean part, Eq. (46).
 
     cross = C = cov(y, g), shape (N, M). With the trend columns X of the rows, D = columns - C' K^-1 X.
     """

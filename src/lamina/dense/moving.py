@@ -40,7 +40,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class MovingInverse:
-    """K^-1 and the log-likelihood of zero-mean y, kept while inputs move one at a time (the paper's MCMC), Eq. (46).
+    """K^-1 and the log-likelihood of zero-mean y, kept while inputs move one at a time (the paper's MCMC), Eq. (50).
 
     When input i moves, only row and column i of K change. Taking the row out and putting it back elsewhere are two
     rank-one changes of K^-1.

@@ -1,4 +1,4 @@
-"""The information of row i and all later rows about the state at row i, Eq. (22):
+"""The information of row i and all later rows about the state at row i, Eq. (28):
 
     b_i(x) = p(y_i, ..., y_N | x_i = x) = exp(-½ x' Lam x + eta' x + constant)
 
@@ -39,7 +39,7 @@ class Backstep(NamedTuple):
 
 @njit(**INLINE)
 def observe(process, z, y_var, later):
-    """b <- b times p(z | x_0), Eq. (23)."""
+    """b <- b times p(z | x_0), Eq. (29)."""
     later.Lam[0, 0] += 1.0 / y_var
     for c in range(len(process.columns)):
         later.eta[0, c] += z[c] / y_var
@@ -47,7 +47,7 @@ def observe(process, z, y_var, later):
 
 @njit(**INLINE)
 def step_back(process, dt, later, scratch):
-    """b(x) <- integral of N(x_next; A x, Q) b(x_next) over a step dt, Eq. (24). Returns log|I + Lam Q|."""
+    """b(x) <- integral of N(x_next; A x, Q) b(x_next) over a step dt, Eq. (30). Returns log|I + Lam Q|."""
     dims, columns = process.dims, process.columns
     d, C = len(dims), len(columns)
     A, M, B = scratch.step.A, scratch.M, scratch.B
@@ -132,8 +132,8 @@ def expand(process, G, h, later):
 def join(process, state, G, h):
     """log of the integral of N(x; m, P) b(x), up to b's constant: O(d³), without inverse or square root.
 
-    Each column g of G is one scalar factor of b, with the integral of Eq. (25). The state, whose m is (d, 1), is left
-    conditioned on b, Eq. (26).
+    Each column g of G is one scalar factor of b, with the integral of Eq. (31). The state, whose m is (d, 1), is left
+    conditioned on b, Eq. (32).
     """
     d = len(process.dims)
     m, P = state.m, state.P

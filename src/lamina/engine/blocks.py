@@ -1,14 +1,14 @@
-"""The Matérn kernels as linear stochastic differential equations: dx = F x dt + noise, f(t) = x_0(t), Eq. (5).
+"""The Matérn kernels as linear stochastic differential equations: dx = F x dt + noise, f(t) = x_0(t), Eq. (11).
 
 A block is one Matérn kernel with rate lambda = sqrt(2 nu) / length and variance var. Its state is scaled,
 x = (f, f'/lambda, f''/lambda², ...), so that everything depends on z = lambda dt alone:
 
-    A(dt) = expm(F dt)               transition, Eq. (7)
+    A(dt) = expm(F dt)               transition, Eq. (13)
     P_inf                            stationary covariance
-    Q(dt) = P_inf - A P_inf A'       added covariance, Eqs. (9) and (10)
+    Q(dt) = P_inf - A P_inf A'       added covariance, Eqs. (15) and (16)
 
 The subtraction would lose all digits of Q as dt -> 0. Instead its entries are combinations of the incomplete gamma
-functions P(k, u) with u = 2 z, Eq. (8).
+functions P(k, u) with u = 2 z, Eq. (14).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _polynomial(c, u):
 
 @njit(**INLINE)
 def _incomplete_gamma_3(u, decay):
-    """P(3, u) of Eq. (8), given decay = exp(-u): the series where the closed form would cancel."""
+    """P(3, u) of Eq. (14), given decay = exp(-u): the series where the closed form would cancel."""
     if u < 0.5:
         return decay * u * u * u * _polynomial(_SERIES_3, u)
     return 1.0 - decay * (1.0 + u * (1.0 + 0.5 * u))

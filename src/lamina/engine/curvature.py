@@ -20,7 +20,7 @@ from .statespace import Motion, Process, Transition
 
 
 class Response(NamedTuple):
-    """How later rows respond to the predicted state, Eq. (30); u stands for data equal to 1 in all later rows."""
+    """How later rows respond to the predicted state, Eq. (36); u stands for data equal to 1 in all later rows."""
 
     R: Any  #: (d, d)
     v: Any  #: (d, C)
@@ -30,7 +30,7 @@ class Response(NamedTuple):
 
 
 class Tilt(NamedTuple):
-    """What a shift of all later rows does to their data, Eq. (32)."""
+    """What a shift of all later rows does to their data, Eq. (38)."""
 
     slope: Any  #: (C,) derivative of each column of Z in the time of its row
     uKZ: Any  #: (C, 1) u' K^-1 Z
@@ -62,7 +62,7 @@ def _inner(X, Y, rows, columns):
 
 @njit(**INLINE)
 def _differentiate(process, motion, state, first, second):
-    """First and second derivatives of the predicted state in the gap before it, Eq. (29)."""
+    """First and second derivatives of the predicted state in the gap before it, Eq. (35)."""
     dims, columns, F = process.dims, process.columns, motion.F
     multiply(F, state.m, first.m, dims, dims, columns)
     multiply(F, first.m, second.m, dims, dims, columns)
@@ -75,7 +75,7 @@ def _differentiate(process, motion, state, first, second):
 
 @njit(**INLINE)
 def _respond(process, state, first, G, h, out):
-    """Write Eq. (30), given b of the next row for the columns [Z, 1] as G and h."""
+    """Write Eq. (36), given b of the next row for the columns [Z, 1] as G and h."""
     dims, columns, wide = process.dims, process.columns, (*process.columns, 0)
     d, C = len(dims), len(columns)
     later = Information(zeros(dims, dims), zeros(dims, wide))
@@ -108,7 +108,7 @@ def _respond(process, state, first, G, h, out):
 
 @njit(**INLINE)
 def _tilt(process, state, response, constants, tilt):
-    """Write u' K^-1 Z and v_u' w into ``tilt`` and return u' K^-1 u, Eq. (32)."""
+    """Write u' K^-1 Z and v_u' w into ``tilt`` and return u' K^-1 u, Eq. (38)."""
     d, C = len(process.dims), len(process.columns)
     P, eta_u, v_u = state.P, response.eta_u, response.v_u
     uKu = constants[C, C] + v_u[0, 0]
@@ -129,7 +129,7 @@ def _tilt(process, state, response, constants, tilt):
 
 @njit(**INLINE)
 def _write_products(process, response, tilt, uKu, first, second, out):
-    """E_1 and E_2 into out (2, C, C), Eqs. (31) and (32)."""
+    """E_1 and E_2 into out (2, C, C), Eqs. (37) and (38)."""
     dims, columns, v, w = process.dims, process.columns, response.v, response.w
     Rw, P1v, P2v = zeros(dims, columns), zeros(dims, columns), zeros(dims, columns)
     multiply(first.P, v, P1v, dims, dims, columns)
@@ -151,7 +151,7 @@ def _write_products(process, response, tilt, uKu, first, second, out):
 def gap_derivatives(process, series, slope, Gs, hs, constants):
     """First and second derivatives of log|K| and E = Z' K^-1 Z in each gap, all later rows shifting along.
 
-    Eqs. (31) and (32). slope (C,): derivative of each column of Z in the time of its row. Gs, hs (N, d, C+1) and
+    Eqs. (37) and (38). slope (C,): derivative of each column of Z in the time of its row. Gs, hs (N, d, C+1) and
     constants (N, C+1, C+2) are from ``backward`` with the columns [Z, 1] and the references [0, 1]. Returns log_det
     (N-1, 2) and products (N-1, 2, C, C).
     """

@@ -1,7 +1,7 @@
 """The filter: log p(y | tau, theta) in O(N).
 
 Several columns are filtered with one gain: the gain does not depend on the data, and trend coefficients need the inner
-products E = Z' K^-1 Z of all columns Z = [y, X]. The innovations e of the columns give E and log|K|, Eq. (15).
+products E = Z' K^-1 Z of all columns Z = [y, X]. The innovations e of the columns give E and log|K|, Eq. (21).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def copy_state(process, source, target):
 
 @njit(**INLINE)
 def stationary(process, P, F, noise, rate):
-    """Write P_inf, F, the diffusion and the rate functional, in the basis of the total curve, Eq. (11)."""
+    """Write P_inf, F, the diffusion and the rate functional, in the basis of the total curve, Eq. (17)."""
     dims = process.dims
     work = zeros(dims, dims)
     start(process.blocks, P, F, noise, rate, 0)
@@ -68,14 +68,14 @@ def begin(process, P):
 
 @njit(**INLINE)
 def predict(process, dt, state, step):
-    """m <- A m, P <- A P A' + Q over a step dt, Eq. (12); A and Q stay in ``step``."""
+    """m <- A m, P <- A P A' + Q over a step dt, Eq. (18); A and Q stay in ``step``."""
     transition(process, dt, step)
     propagate(process, state, step)
 
 
 @njit(**INLINE)
 def propagate(process, state, step):
-    """m <- A m, P <- A P A' + Q, Eq. (12)."""
+    """m <- A m, P <- A P A' + Q, Eq. (18)."""
     dims, columns, work = process.dims, process.columns, step.work
     congruence(state.P, step.A, work, state.P, dims)
     for i in range(len(dims)):
@@ -93,7 +93,7 @@ def propagate(process, state, step):
 
 @njit(**INLINE)
 def update(process, z, y_var, state, e):
-    """Condition on z = x_0 + N(0, y_var), column by column, Eq. (13): returns S; the innovations go to e (C, 1).
+    """Condition on z = x_0 + N(0, y_var), column by column, Eq. (19): returns S; the innovations go to e (C, 1).
 
     The row and column of x_0 are scaled by y_var / S, which keeps their digits; a subtraction would not.
     """
@@ -118,7 +118,7 @@ def update(process, z, y_var, state, e):
 
 @njit(**INLINE)
 def add_products(products, e, S, columns):
-    """products += e e' / S, Eq. (15)."""
+    """products += e e' / S, Eq. (21)."""
     for c in range(len(columns)):
         for v in range(len(columns)):
             products[c, v] += e[c, 0] * e[v, 0] / S
@@ -126,7 +126,7 @@ def add_products(products, e, S, columns):
 
 @njit(**COMPILED)
 def log_likelihood_terms(process, series):
-    """log|K| = sum log S and E = sum e e' / S, shape (C, C), Eq. (15)."""
+    """log|K| = sum log S and E = sum e e' / S, shape (C, C), Eq. (21)."""
     dims, columns = process.dims, process.columns
     state = State(zeros(dims, columns), zeros(dims, dims))
     step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))

@@ -1,4 +1,4 @@
-"""The gradient of the likelihood by running the filter backwards (reverse mode), in O(N): Eqs. (16) to (21).
+"""The gradient of the likelihood by running the filter backwards (reverse mode), in O(N): Eqs. (22) to (27).
 
 A bar marks the derivative of the log-likelihood in a quantity. With J = I - k h', what later rows contribute shrinks to
 what is new in it, so nothing large is ever subtracted: the entry 1 - k_0 of J is y_var / S.
@@ -109,9 +109,9 @@ def _shrink(X, k, kept, dims, columns):
 
 @njit(**INLINE)
 def _reverse_update(process, y_var, row, P, W, bar, out):
-    """The adjoints in ``bar`` pass back through the update of one row, Eq. (17).
+    """The adjoints in ``bar`` pass back through the update of one row, Eq. (23).
 
-    ``row`` is what the forward pass kept of it, P its filtered covariance; out (2 + C,) gets Eq. (18).
+    ``row`` is what the forward pass kept of it, P its filtered covariance; out (2 + C,) gets Eq. (24).
     """
     dims, columns = process.dims, process.columns
     d, C = len(dims), len(columns)
@@ -154,9 +154,9 @@ def _reverse_update(process, y_var, row, P, W, bar, out):
 
 @njit(**INLINE)
 def _reverse_step(process, dt, motion, before, bar, d_blocks):
-    """The adjoints in ``bar`` pass back over the step dt from the state ``before``, Eq. (19).
+    """The adjoints in ``bar`` pass back over the step dt from the state ``before``, Eq. (25).
 
-    Returns d/d dt and adds the derivatives in the blocks' parameters to d_blocks, Eqs. (20) and (21).
+    Returns d/d dt and adds the derivatives in the blocks' parameters to d_blocks, Eqs. (26) and (27).
     """
     dims, columns = process.dims, process.columns
     step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))

@@ -1,7 +1,7 @@
 """The likelihood as a function of one input, or of one gap, in O(1): what a sweep of the sampler evaluates.
 
 Given the filter up to a position in time and b after it (``backward``), moving one input changes two transitions,
-Eq. (27), and scaling one gap while everything after it shifts along changes one, Eq. (28). Both are exact.
+Eq. (33), and scaling one gap while everything after it shifts along changes one, Eq. (34). Both are exact.
 
     predict_to       the state after a step
     condition_on     the state after a row
@@ -45,7 +45,7 @@ def new_line(N: int, d: int) -> Line:
 
 @njit(**INLINE)
 def predict_to(process, state, dt, out):
-    """Write the state a step dt after ``state``, Eq. (12), into ``out``, which may be ``state``."""
+    """Write the state a step dt after ``state``, Eq. (18), into ``out``, which may be ``state``."""
     dims = process.dims
     copy_state(process, state, out)
     predict(process, dt, out, Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)))
@@ -53,7 +53,7 @@ def predict_to(process, state, dt, out):
 
 @njit(**INLINE)
 def condition_on(process, z, y_var, state):
-    """Condition the state on a row, Eq. (13): returns the row's log-density, up to a constant."""
+    """Condition the state on a row, Eq. (19): returns the row's log-density, up to a constant."""
     e, data = zeros((0,), (0,)), zeros((0,), (0,))
     data[0, 0] = z
     S = update(process, data[0], y_var, state, e)
@@ -70,7 +70,7 @@ def log_future(process, state, line, p):
 
 @njit(**INLINE)
 def log_input(process, line, p, dt, z, state, ahead):
-    """The two parts of Eq. (27): log-density of position p with the data z, and of everything later a step dt after it.
+    """The two parts of Eq. (33): log-density of position p with the data z, and of everything later a step dt after it.
 
     ``state`` is that on arrival at p. It is conditioned on the row, and ``ahead`` gets the state on arrival at p + 1.
     """
@@ -82,7 +82,7 @@ def log_input(process, line, p, dt, z, state, ahead):
 
 @njit(**INLINE)
 def log_gap(process, line, p, dt, state, ahead):
-    """log-density of everything after position p, a step dt after the state at p: Eq. (28).
+    """log-density of everything after position p, a step dt after the state at p: Eq. (34).
 
     ``ahead`` gets the state on arrival at p + 1.
     """

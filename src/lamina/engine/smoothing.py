@@ -51,7 +51,7 @@ def _merged_times(tau, at, order):
 def condition(process, state, G, h):
     """m, P <- the state given b as well, one column of G after the other (see ``backward.join``).
 
-    The covariance is updated in Joseph's form, Eq. (34), which keeps the digits of small variances.
+    The covariance is updated in Joseph's form, Eq. (40), which keeps the digits of small variances.
     """
     dims, columns = process.dims, process.columns
     d, m, P = len(dims), state.m, state.P
@@ -103,7 +103,7 @@ def readouts(process, edges, H):
 
 @njit(**INLINE_MAKING_ARRAYS)
 def _filter_queries(process, series, order, time, past):
-    """Write the state at each query, given the rows before it, into ``past``. Returns E of Eq. (15)."""
+    """Write the state at each query, given the rows before it, into ``past``. Returns E of Eq. (21)."""
     dims, columns, N = process.dims, process.columns, len(series.time)
     state, e = State(zeros(dims, columns), zeros(dims, dims)), zeros(columns, (0,))
     step, products = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros(columns, columns)
@@ -121,7 +121,7 @@ def _filter_queries(process, series, order, time, past):
 
 @njit(**INLINE)
 def _read(process, state, H, mean, variance):
-    """Mean (R, C) and variance (R,) of H x, Eq. (35)."""
+    """Mean (R, C) and variance (R,) of H x, Eq. (41)."""
     d = len(process.dims)
     for r in range(len(H)):
         for c in range(len(process.columns)):
@@ -188,7 +188,7 @@ def _root(X, L, dims):
 
 @njit(**INLINE)
 def _draw(x, C, Lam, eta, rng, dims):
-    """x <- a draw from N(x, C) b, Eq. (36): with C = L L', the noise w in x + L w has precision I + L' Lam L."""
+    """x <- a draw from N(x, C) b, Eq. (42): with C = L L', the noise w in x + L w has precision I + L' Lam L."""
     d = len(dims)
     L, R, B, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
     w, pull = zeros(dims, (0,)), zeros(dims, (0,))

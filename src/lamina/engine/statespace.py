@@ -1,7 +1,7 @@
 """A sum of Matérn blocks as one Markov process.
 
 The states of the blocks (``blocks``) are stacked. The state of a sum is written in the basis in which x_0 is the
-*total* curve, Eq. (11): a measurement of f then reads x_0, and the variance of the total, often far smaller than those
+*total* curve, Eq. (17): a measurement of f then reads x_0, and the variance of the total, often far smaller than those
 of its parts, keeps all its digits. ``mix`` changes to that basis, and ``unmix_adjoint`` changes derivatives back.
 """
 
@@ -157,7 +157,7 @@ def _heads(blocks: Any) -> tuple[int, ...]:
 
 
 def tangent(blocks, motion, bar, dt, out, at, b):
-    """Adjoint of ``fill``, Eqs. (20) and (21): returns d/d dt.
+    """Adjoint of ``fill``, Eqs. (26) and (27): returns d/d dt.
 
     Adds d/d log length and d/d log var of block b to out[b, 0] and out[b, 1]. ``bar`` is a Transition with the adjoints
     of A and Q. dA/dt = F A and dQ/dt = A noise A', both within the block; A depends on rate * dt, and Q is proportional

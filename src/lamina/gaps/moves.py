@@ -84,7 +84,7 @@ def move_ratio(now, r, old, new, shift):
 
 @njit(**INLINE)
 def draw_split(now, r, shift, rng):
-    """A time of row r that divides the time between its neighbours as the prior does, Eq. (67).
+    """A time of row r that divides the time between its neighbours as the prior does, Eq. (8).
 
     Both gaps must be regular and have no memory; otherwise NaN.
     """

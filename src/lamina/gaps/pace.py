@@ -1,7 +1,7 @@
 """The gaps as their prior measures them.
 
-    x_j = (tau[j + 1] - tau[j] - minimum_j) / unit_j     the pace of gap j, Eq. (44)
-    x_j = carry_j x_{j-1} + (1 - carry_j) e_j            with memory, e_j is its innovation, Eq. (45)
+    x_j = (tau[j + 1] - tau[j] - minimum_j) / unit_j     the pace of gap j, Eq. (5)
+    x_j = carry_j x_{j-1} + (1 - carry_j) e_j            with memory, e_j is its innovation, Eq. (9)
 
 The prior is one of the innovations. Where nothing is carried over, as everywhere without memory, e_j = x_j.
 ``rows`` is a ``lamina.model.rows.Rows``; the gap "after row k" lies between k and the next row of its sequence.
@@ -54,7 +54,7 @@ def innovation_after(rows, tau, k):
 
 @njit(**LEAN)
 def set_carry(rows, memory):
-    """Set how much of the pace carries over from gap to gap, Eq. (45): exp(-distance / memory)."""
+    """Set how much of the pace carries over from gap to gap, Eq. (9): exp(-distance / memory)."""
     for r in range(len(rows.lag)):
         rows.carry[r] = min(math.exp(-rows.lag[r] / memory), MOST_CARRY)
 

@@ -1,4 +1,4 @@
-"""The density of the gaps, Eqs. (4), (44), (45) and (65).
+"""The density of the gaps, Eqs. (4), (5), (9) and (6).
 
 All four priors are one density of f_j = unit_j e_j, where e are the innovations of the regular gaps of a sequence
 (``pace``), with U = sum unit,
@@ -86,7 +86,7 @@ def log_term(prior, unit, f):
     """What one regular gap contributes to the log-density, without the constant.
 
     A shape below 1 puts mass at gaps so small that times in double precision cannot hold them. Below ``tiny`` the
-    density is therefore constant, with the mass that it had there, Eq. (66).
+    density is therefore constant, with the mass that it had there, Eq. (7).
     """
     power = prior.shape * unit + prior.extra
     if prior.shape > 0.0 and f < prior.tiny:

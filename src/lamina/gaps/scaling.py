@@ -57,7 +57,7 @@ def can_scale(prior, run, factor):
 
 @njit(**INLINE)
 def log_jacobian(run, log_factor):
-    """Of the scaling of a run with one end fixed, where the other end takes a symmetric step, Eq. (61)."""
+    """Of the scaling of a run with one end fixed, where the other end takes a symmetric step, Eq. (53)."""
     return (run.gaps - 1) * log_factor
 
 

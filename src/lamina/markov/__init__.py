@@ -35,7 +35,7 @@ class Prediction(NamedTuple):
 
 
 def log_likelihood(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> float:
-    """log p(y | tau, theta), Eq. (14); trend coefficients integrated out, Eq. (38). O(N)."""
+    """log p(y | tau, theta), Eq. (20); trend coefficients integrated out, Eq. (44). O(N)."""
     if not kernel.trend:
         log_det, E = log_likelihood_terms(kernel.process, Series(tau, y.reshape(-1, 1), y_sd * y_sd))
         return -0.5 * (len(tau) * LOG_2PI + log_det + E.item())
@@ -71,7 +71,7 @@ def _theta_gradient(kernel: Kernel, d_blocks: Array) -> Array:
 
 
 def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Array:
-    """Second derivative of the log-likelihood in each log-gap (all later rows shift along), (N-1,), Eq. (33). O(N)."""
+    """Second derivative of the log-likelihood in each log-gap (all later rows shift along), (N-1,), Eq. (39). O(N)."""
     d = design(kernel, tau, y, y_sd)
     n, C = d.Z.shape
     process, series = make_process(kernel.blocks(), C), Series(tau, d.Z, y_sd * y_sd)
@@ -84,7 +84,7 @@ def gap_hessian_diagonal(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> A
     integrated = integrate_out(products, d.prior, d.constant)
     first = -0.5 * log_det[:, 0] + np.einsum("cv,ncv->n", integrated.weight, E[:, 0])
     second = -0.5 * log_det[:, 1] + np.einsum("cv,ncv->n", integrated.weight, E[:, 1])
-    if C > 1:  # the coefficients respond as well, Eq. (41)
+    if C > 1:  # the coefficients respond as well, Eq. (47)
         toward = np.concatenate([[1.0], -integrated.coefficients])
         e = (E[:, 0] @ toward)[:, 1:]
         G = integrated.covariance @ E[:, 0, 1:, 1:]
@@ -121,7 +121,7 @@ def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tu
     integrated = integrate_out(E, d.prior, d.constant)
     offset, X, offset_rate, X_rate = at_times(kernel, d, at)
     found = []
-    for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):  # Eq. (40)
+    for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):  # Eq. (46)
         D = trend - means[:, k, 1:]  # what the columns leave unexplained at the query times
         mean = level + means[:, k, 0] + D @ integrated.coefficients
         found.append(Prediction(mean, np.sqrt(variances[:, k] + np.einsum("ma,ab,mb->m", D, integrated.covariance, D))))

@@ -8,7 +8,7 @@ Each sequence falls into runs of uncertain rows between exact ones. With gaps g 
     between     log-ratios of the gaps, which fill the time between two exact rows
     alone       the input itself                        (a row without order)
 
-``to_inputs`` gives the inputs and the log-Jacobian, Eqs. (3) and (53); ``pull_gradient`` carries a gradient in the
+``to_inputs`` gives the inputs and the log-Jacobian, Eqs. (3) and (61); ``pull_gradient`` carries a gradient in the
 inputs back.
 """
 

@@ -269,7 +269,7 @@ def _new_series(target, chosen):
 
 @njit(nogil=True, cache=True, **FAST)
 def _predict_draws(target, chosen, at, order, read, mean, var):
-    """Write mean and var (R, M, S) of what is read out for each chosen draw, Eq. (40).
+    """Write mean and var (R, M, S) of what is read out for each chosen draw, Eq. (46).
 
     Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` is where each belongs in the output.
     """

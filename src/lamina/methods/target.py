@@ -158,7 +158,7 @@ def collapsed(target, tau, order, phi, series):
 
 @njit(**INLINE_MAKING_ARRAYS)
 def _weight(root, whitened):
-    """W = d value / d E, Eq. (39), from what ``integrate`` returned."""
+    """W = d value / d E, Eq. (45), from what ``integrate`` returned."""
     C = len(whitened) + 1
     W, w = np.zeros((C, C)), np.zeros(C)
     w[0] = 1.0

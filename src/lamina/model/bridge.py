@@ -2,8 +2,8 @@
 
 With depths, the gaps are increments of a process in depth, whose law over an interval is that of the sum over its
 parts. Empty layers then change nothing but the number of rows. Without memory, the time between two informative rows is
-divided among the steps between them by a Dirichlet distribution, Eq. (67), which is exact. With memory the division is
-smoother, Eq. (68).
+divided among the steps between them by a Dirichlet distribution, Eq. (8), which is exact. With memory the division is
+smoother, Eq. (10).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _edge(problem: Problem, tau: Array, row: int, of_block: Any) -> Array:
 def divide(problem: Problem, phi: Array, unit: Array, rng: np.random.Generator) -> Array:
     """Draws of how a gap is divided among steps in depth of these units (n,): cumulated shares (S, n - 1).
 
-    At parameters phi (S, P): a Dirichlet distribution with parameters alpha times unit, Eq. (67), with memory Eq. (68).
+    At parameters phi (S, P): a Dirichlet distribution with parameters alpha times unit, Eq. (8), with memory Eq. (10).
     """
     shape = problem.least_alpha + np.exp(phi[:, ALPHA]) if problem.model.gaps == "gamma" else np.ones(len(phi))
     if problem.model.memory:
@@ -102,7 +102,7 @@ def divide(problem: Problem, phi: Array, unit: Array, rng: np.random.Generator) 
 
 
 def _smoothing(unit: float, memory: Array) -> Array:
-    """By how much memory (S,), in units, makes the division of a step in depth more even, Eq. (68)."""
+    """By how much memory (S,), in units, makes the division of a step in depth more even, Eq. (10)."""
     h = np.maximum(0.5 * unit / memory, SMALLEST_STEP)
     variance = 2.0 * (h + np.expm1(-h)) / h**2 - (np.expm1(-h) / h) ** 2
     return 2.0 / (h * variance)

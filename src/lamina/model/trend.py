@@ -1,8 +1,8 @@
 """Trend coefficients (a level, a rate) integrated out exactly, for both engines.
 
 With regression columns X, coefficients beta and y = X beta + f + noise, the likelihood with beta integrated
-out needs only log|K| and the inner products E = Z' K^-1 Z of the columns Z = [y, X], Eq. (15): an engine supplies
-both, this file the rest, Eqs. (37) to (39).
+out needs only log|K| and the inner products E = Z' K^-1 Z of the columns Z = [y, X], Eq. (21): an engine supplies
+both, this file the rest, Eqs. (43) to (45).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Integrated(NamedTuple):
 
 
 def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
-    """Integrate the coefficients out of exp(-½ (1, -beta) (E + prior) (1, -beta)'), Eqs. (38) and (39)."""
+    """Integrate the coefficients out of exp(-½ (1, -beta) (E + prior) (1, -beta)'), Eqs. (44) and (45)."""
     E = E + prior
     q = len(E) - 1
     value, root, whitened = integrate(E)

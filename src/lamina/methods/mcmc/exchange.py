@@ -2,7 +2,7 @@
 
 Two uncertain rows at neighbouring positions exchange their times. An uncertain row next to an exact one is reflected
 across it, and across all exact rows at the same time, to its mirror image. Both are their own inverse with a Jacobian
-of 1, so the move leaves the posterior invariant with the ratio of Eq. (47).
+of 1, so the move leaves the posterior invariant with the ratio of Eq. (51).
 """
 
 from __future__ import annotations

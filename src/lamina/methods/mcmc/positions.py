@@ -34,7 +34,7 @@ class Tuning(NamedTuple):
 
 
 class Later(NamedTuple):
-    """Sums over this and later positions, which make the dates of a stretch O(1), Eq. (48)."""
+    """Sums over this and later positions, which make the dates of a stretch O(1), Eq. (52)."""
 
     weight: np.ndarray  #: (N + 1,) sum of 1 / t_var, of Gaussian dates
     pull: np.ndarray  #: (N + 1,) sum of (time - t) / t_var, of the same

@@ -1,7 +1,7 @@
 """Move: the row at one position moves between its neighbours in time.
 
 A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
-with the ratio of Eq. (47), which costs O(1). With depths, every other proposal is a draw from the prior of the row
+with the ratio of Eq. (51), which costs O(1). With depths, every other proposal is a draw from the prior of the row
 given its neighbours in its sequence, and the prior cancels from the ratio: gaps with a shape below 1 are often tiny,
 which no step of one size can follow.
 """

@@ -94,7 +94,7 @@ def _spread(wanted, target, state, proposal, run, skip):
 
 @njit(**INNER)
 def move_spread(target, state, here, what, rate, rng):
-    """Moves of alpha or memory together with the gaps, Eqs. (49) and (64).
+    """Moves of alpha or memory together with the gaps, Eqs. (56) and (57).
 
     ``here`` is ``collapsed`` at the state; ``what`` is the parameter's position in phi, the place of its steps in
     ``Tuning.spread``, and the number of moves.
@@ -127,7 +127,7 @@ def move_spread(target, state, here, what, rate, rng):
 
 @njit(**INNER)
 def move_gaps(wanted, target, state, here, rate, rng):
-    """Stretch gaps in merged time order, everything later shifting along, as Eq. (48) with O(N) sums.
+    """Stretch gaps in merged time order, everything later shifting along, as Eq. (52) with O(N) sums.
 
     ``here`` is ``collapsed`` at the state. The sweep cannot make this move under a linear trend, where a shift changes
     all later data.

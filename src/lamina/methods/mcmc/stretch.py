@@ -1,7 +1,7 @@
 """Stretch: the gap after one position is scaled, and everything later shifts along.
 
 The log of the gap takes a Gaussian step, whose Jacobian is the factor itself: the posterior stays invariant with the
-ratio of Eq. (48), which costs O(1). Exact rows cannot shift, so there must be none later. Under a linear trend a shift
+ratio of Eq. (52), which costs O(1). Exact rows cannot shift, so there must be none later. Under a linear trend a shift
 would change all later data: ``spreading.move_gaps`` makes the move there.
 """
 

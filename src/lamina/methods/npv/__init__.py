@@ -1,7 +1,7 @@
 """npv: the paper's method, non-parametric variational inference (Gershman, Hoffman & Blei 2012) on (start, log-gaps).
 
 The means climb the first-order objective together with the parameters, the variances the second-order one, in turn. A
-step of the means is shortened until the second-order objective F, Eq. (55), rises, so F rises at every outer step. Of
+step of the means is shortened until the second-order objective F, Eq. (63), rises, so F rises at every outer step. Of
 several random starts the one with the highest F is used. Prediction averages over Q ("mixture"), or uses the expected
 inputs ("plugin", as the paper does).
 

@@ -2,7 +2,7 @@
 
 diagonal    each log-gap and each start has its own variance
 isotropic   one variance a component, as in the paper: that of a log-gap. A start is a time and a log-gap is not, so a
-            start has this variance times the square of the error of its date, Eq. (54). The error and not the mean gap
+            start has this variance times the square of the error of its date, Eq. (62). The error and not the mean gap
             is its unit: a row without order has no gaps, and a start that is known stays known.
 """
 

@@ -6,7 +6,7 @@
     slide    a whole sequence shifts
 
 All rows between follow linearly, so that one number moves a long wave of inputs, through which moves of single inputs
-only diffuse. Each move leaves the posterior invariant with the ratio of Eq. (61): its step is symmetric, the scaling of
+only diffuse. Each move leaves the posterior invariant with the ratio of Eq. (53): its step is symmetric, the scaling of
 n gaps has the Jacobian f^(n - 1), and the choice of the rows depends on which rows are in the window, never on their
 places there. Exact rows stay. Rows of other sequences stay too, and moved rows may pass them.
 """

@@ -1,7 +1,7 @@
 """Windows: the likelihood of a run of positions of the merged order, when many of its rows move at once.
 
 The positions are divided into windows of about one length, from a random offset. The filter runs through a window
-with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (62). A
+with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (54). A
 pass over all windows costs O(N), whatever their length.
 """
 
@@ -121,7 +121,7 @@ def _log_later(process, line, stop, before, state, scratch, so_far):
 
 @njit(**LEAN)
 def log_windows(process, line, data, window, states):
-    """log-density of a window and of everything later, Eq. (62), up to a constant: of ``line``, and with ``data``.
+    """log-density of a window and of everything later, Eq. (54), up to a constant: of ``line``, and with ``data``.
 
     The state after each goes to ``states.here`` and ``states.trial``. ``line`` has b after the window. The rows of both
     are filtered in one loop: each is a chain of operations that wait for one another, and the processor runs two such
