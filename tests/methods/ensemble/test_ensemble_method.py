@@ -228,7 +228,7 @@ UNDATED = Record(t=RECORD.t, t_sd=[0.3, np.inf, *[0.3] * (N - 2)], y=RECORD.y, y
         (TIED, {"members": AGES}, "rows 0 and 1 .*are tied.*Leave the tie out"),
         (RECORD, {"covariance": np.ones(N)}, r"one row and one column for each of the 7 rows, got shape \(7,\)"),
         (RECORD, {"covariance": np.full((N, N), np.nan)}, "covariance is NaN or infinite in rows 0, 1"),
-        (RECORD, {"covariance": np.triu(np.ones((N, N)))}, "no covariance: it is not symmetric"),
+        (RECORD, {"covariance": np.triu(np.ones((N, N)))}, "not a covariance matrix: it is not symmetric"),
         (RECORD, {"covariance": 1.0 - 2.0 * np.eye(N)}, "negative eigenvalue"),
         (UNDATED, {"covariance": np.eye(N)}, "errors of t, which row 1 .*does not have"),
         (RECORD, {"members": AGES, "kernel": lamina.SquaredExponential()}, "on the O.N. engine only: use a Matérn"),
