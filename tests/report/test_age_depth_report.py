@@ -42,11 +42,14 @@ def test_the_model_comes_first_and_detail_in_order(page):
 
 
 def test_the_drawn_model_is_that_of_the_posterior(posterior, page):
+    """At layers to the last digit shown; between them, where ages are drawn, within Monte-Carlo error."""
     figure = figures_of(page)["figure-age-depth"]
     middle = trace(figure, "median")
     table = posterior.ages(middle["x"])
-    np.testing.assert_allclose(middle["y"], table["q50"], atol=0.1)
-    np.testing.assert_allclose(trace(figure, "95 %")["y"][: len(table)], table["q97.5"], atol=0.1)
+    upper = np.array(trace(figure, "95 %")["y"][: len(table)])
+    error = np.where(np.isin(middle["x"], posterior.record.depth), 0.0, table["sd"] / np.sqrt(len(posterior.draws.tau)))
+    assert (np.abs(middle["y"] - table["q50"]) < 0.1 + 6.0 * error).all()
+    assert (np.abs(upper - table["q97.5"]) < 0.1 + 20.0 * error).all()
     outlines = np.array(trace(figure, "dates")["y"], dtype=float)
     assert np.isnan(outlines).sum() == 5
     assert np.nanmax(outlines) == pytest.approx(TRUE[3] + 400.0 + 3.5 * 15.0, abs=1.0)
