@@ -89,7 +89,8 @@ def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share:
         return even
     edges = np.unique(share)
     unit = np.diff([0.0, *edges, 1.0]) * step / usual_step(problem.record)
-    drawn = divide(problem, posterior.draws.phi, unit, np.random.default_rng(STREAM))[:, np.searchsorted(edges, share)]
+    rng = np.random.default_rng([STREAM, *ends])  # another one for each gap: they are independent
+    drawn = divide(problem, posterior.draws.phi, unit, rng)[:, np.searchsorted(edges, share)]
     gap = times[:, 1:] - times[:, :1]
     room = gap - np.sign(gap) * rows.least[k]
     return even + room * (drawn - share)
