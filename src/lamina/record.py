@@ -1,6 +1,6 @@
 """Record: what was measured, in the known order of its rows, validated once."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,8 @@ from .records.fields import (
     read_order,
     read_texts,
 )
+from .records.places import Places
+from .records.sites import read_places, sequences_in_places
 from .support.checks import Labels, labels, rows_by_label
 from .support.display import Facts, as_html, as_text
 from .support.numbers import count, short
@@ -56,6 +58,14 @@ class Record:
     least_gap: the minimum gap, in time, between a row and the next one of its sequence, shape (N,) or one number.
     limit: "above" (or "marine") where the curve is known to be above y, "below" (or "terrestrial") where it is below,
         None where y was measured. The smaller y_sd, the sharper the limit.
+    site: the name of the place of each row, for a record of several places. The rows of a site may be of several cores,
+        which ``sequence`` separates; without ``sequence``, the rows of each site are one sequence.
+    latitude, longitude: degrees north and east, one per row or per site (in the order of first appearance), or a
+        mapping from sites. Longitudes may run from -180 to 180 or from 0 to 360. Rows of a site may differ by up to
+        1 km; their mean is used.
+    gia, gia_sd: a rate of y per unit of t at each site that is known beforehand, such as that of glacial isostasy, and
+        its standard deviation, in the forms of latitude or one number. All sites have it, or none.
+    places: the same as an object, from another record; instead of site, latitude and longitude.
     t_name, t_unit, y_name, y_unit, depth_unit: names and units for tables and axes.
 
     Raises
@@ -77,6 +87,7 @@ class Record:
     hiatus: NDArray[np.bool_] | None
     least_gap: NDArray[np.float64] | None
     limit: NDArray[np.int64] | None
+    places: Places | None
     t_name: str
     t_unit: str
     y_name: str
@@ -104,6 +115,12 @@ class Record:
         hiatus: ArrayLike | None = None,
         least_gap: ArrayLike | None = None,
         limit: Iterable[str | None] | None = None,
+        site: Iterable[Any] | None = None,
+        latitude: ArrayLike | Mapping[str, float] | None = None,
+        longitude: ArrayLike | Mapping[str, float] | None = None,
+        gia: ArrayLike | Mapping[str, float] | None = None,
+        gia_sd: ArrayLike | Mapping[str, float] | None = None,
+        places: Places | None = None,
         depth_unit: str = "",
     ) -> None:
         values = read_measurements(t, t_sd, y, y_sd, dates)
@@ -114,6 +131,9 @@ class Record:
         values |= {"tie": labels("tie", tie, n), "limit": read_limits(limit, n)}
         values |= {"depth": read_depth(depth, n), "hiatus": read_hiatus(hiatus, n)}
         values |= {"least_gap": read_least_gap(least_gap, n)}
+        values |= {"places": read_places(site, latitude, longitude, gia, gia_sd, n) if places is None else places}
+        if values["places"] is not None:
+            values["sequence"] = sequences_in_places(values["places"], values["sequence"], n)
         self._set(values)
         check_consistency(self)
 
@@ -139,6 +159,8 @@ class Record:
     def _facts(self) -> Facts:
         """What ``repr`` shows."""
         facts = [("order", f"{self.t_name} is {self.order} down the rows")]
+        if self.places is not None:
+            facts.append(("places", str(self.places)))
         if self.sequence is not None:
             facts.append(("sequences", f"{len(self.sequences)}; rows in none: {self.unordered.size}"))
         for name, mask in ("exact inputs", self.exact), ("no date", ~self.dated), ("no value", ~self.measured):
@@ -207,4 +229,6 @@ class Record:
             values = getattr(self, name)
             if values is not None:
                 frame[name] = values if isinstance(values, np.ndarray) else pd.Series(values, dtype=object)
+        for name, column in ({} if self.places is None else self.places.columns()).items():
+            frame[name] = column
         return frame

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 import lamina
 from lamina import plots
-from lamina.methods.draws import Draws
+from lamina.methods.draws import Draws, evenly
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
-from lamina.posterior.boxes import boxes, evenly, groups, input_shifts, thinning, time_range
+from lamina.posterior.boxes import boxes, groups, input_shifts, thinning, time_range
 from lamina.posterior.posterior import Posterior
 from lamina.posterior.times import data_range, default_times
 from lamina.report import figures
@@ -190,7 +190,7 @@ def test_sequences_and_loose_rows_have_colours_of_their_own():
     assert [group.name for group in many] == ["8 sequences", "no known order"]
     exact = lamina.datasets.load("nassau")
     assert [group.name for group in groups(exact, np.arange(len(exact)))] == ["core", "exact times"]
-    assert len(plots.GROUPS) >= 7
+    assert len(plots.GROUP_COLOURS) >= 7
 
 
 def long_posterior(n: int) -> Posterior:

@@ -85,3 +85,19 @@ def test_years_are_not_turned(tmp_path):
         path.write_text(f"depth,{header},{header} sd,RSL (m),RSL sd\n{rows}")
         record = lamina.read(path)
         assert lamina.fit(record, "gp").rate([1550.0])["mean"].item() * describe(record).rate_factor > 0.0
+
+
+@pytest.mark.parametrize(
+    ("t_unit", "order", "depth", "word"),
+    [
+        ("cal BP", "increasing", [0.0, 5.0], "depth"),
+        ("cal BP", "increasing", [5.0, 0.0], "height"),
+        ("CE", "decreasing", [0.0, 5.0], "depth"),
+        ("CE", "increasing", [0.0, 5.0], "height"),
+        ("", "increasing", [5.0, 0.0], "depth"),
+    ],
+)
+def test_what_grows_from_old_to_young_is_a_height(t_unit, order, depth, word):
+    t = [1.0, 2.0] if order == "increasing" else [2.0, 1.0]
+    axes = describe(lamina.Record(t, 1.0, [0.0, 0.0], 1.0, order=order, depth=depth, depth_unit="cm", t_unit=t_unit))
+    assert (axes.along, axes.depth) == (word, f"{word.capitalize()} (cm)")

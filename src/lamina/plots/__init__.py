@@ -1,4 +1,4 @@
-"""Figures for papers, with Matplotlib: curve, rate, inputs, residuals, all of them in one, and several fits in one.
+"""Figures for papers, with Matplotlib: curve, rate, inputs, residuals, several fits, and maps of sites.
 
 Each function draws into the axes it is given, or into new ones, and returns them. It calls no ``show`` and changes no
 setting of Matplotlib. Blue is the curve; groups of rows have colours that colour-blind readers can distinguish.
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..methods.draws import evenly
 from ..methods.registry import DEFAULT
 from ..posterior.boxes import (
     Boxes,
     beyond,
     boxes,
     drawn_rows,
-    evenly,
     groups,
     has_rate,
     input_shifts,
@@ -32,6 +32,7 @@ from ..records.axes import describe
 from ..support.numbers import count
 from .canvas import legend, mark_unfinished, own_axes, plain
 from .cores import accumulation, age_depth
+from .maps import sites
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +41,12 @@ if TYPE_CHECKING:
 
     from ..posterior.posterior import Posterior
 
-__all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "summary"]
+__all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "sites", "summary"]
 
 #: Blue of the palette of Okabe & Ito.
 CURVE = "#0072B2"
 #: Groups of rows, in order.
-GROUPS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
+GROUP_COLOURS = ("#555555", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#8C6D31")
 #: Fits that are compared: the colour and the line style of each.
 STYLES = (
     ("#0072B2", (0, (6, 2))),
@@ -139,7 +140,7 @@ def residuals(posterior: Posterior, ax: Axes | None = None, *, table: pd.DataFra
     record = posterior.record
     rows = drawn_rows(record, MOST_BOXES)
     table = residual_table(posterior, rows) if table is None else table
-    for group, colour in zip(groups(record, table.index.to_numpy()), GROUPS, strict=False):
+    for group, colour in zip(groups(record, table.index.to_numpy()), GROUP_COLOURS, strict=False):
         part = table.loc[group.rows]
         ax.plot(part["at"], part["scaled"], "o", color=colour, markersize=3, alpha=0.7, label=plain(group.name))
     for level, style in (0.0, "-"), (-2.0, ":"), (2.0, ":"):
@@ -274,7 +275,7 @@ def _boxes(posterior: Posterior, ax: Axes) -> None:
     rows = drawn_rows(record, MOST_BOXES)
     if record.limit is not None:
         _arrows(drawn, record.limit, ax, rows)
-    for group, colour in zip(groups(record, rows), GROUPS, strict=False):
+    for group, colour in zip(groups(record, rows), GROUP_COLOURS, strict=False):
         left, right, low, high = (side[group.rows] for side in drawn[2:])
         corners = np.stack([np.stack([left, right, right, left], 1), np.stack([low, low, high, high], 1)], 2)
         face, edge = (0.12, 0.45) if len(rows) <= 200 else (0.04, 0.15)

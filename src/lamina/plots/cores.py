@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..posterior.agedepth import layers_of
-from ..posterior.boxes import accumulation_quantiles, date_density
+from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density
+from ..posterior.diagnosis import LIKELY_OUTLIER
 from ..records.axes import describe
+from ..support.numbers import percent
 from .canvas import legend, mark_unfinished, own_axes, plain
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
 
 MODEL, DATES, HIATUS = "#0072B2", "#D55E00", "#555555"
-#: Where the density of a date is highest, it is drawn as wide as this part of the depth of the core, on each side.
-WIDTH = 0.035
 #: Points of the density of a date.
 DENSITY_POINTS = 400
 
@@ -31,7 +31,7 @@ LOWEST_PACE = 30.0
 def age_depth(
     posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
 ) -> Axes:
-    """The age-depth model against depth: mean, sd and 95 % band, and each date as its density.
+    """The age-depth model against depth: median, sd and 95 % band, and each date as its density.
 
     sequence: which core, where the record has several.
     """
@@ -44,13 +44,14 @@ def age_depth(
     ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
     ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
                     label="± 1 sd", **look)  # fmt: skip
-    ax.plot(table["depth"], table["mean"], color=MODEL, linewidth=1.6, zorder=4, label="mean")
-    width = WIDTH * (np.ptp(depth) or 1.0)
+    ax.plot(table["depth"], table["q50"], color=MODEL, linewidth=1.6, zorder=4, label="median")
+    width = DATE_WIDTH * (np.ptp(depth) or 1.0)
     for k, row in enumerate(rows[record.dated[rows]]):
         times, height = date_density(record, int(row), DENSITY_POINTS)
         place = depths[row]
         ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
                          zorder=3, label="" if k else "dates")  # fmt: skip
+    _mark_outliers(posterior, ax, rows, depths)
     if record.hiatus is not None:
         for row in rows[record.hiatus[rows]]:
             ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
@@ -59,6 +60,17 @@ def age_depth(
     ax.set_ylabel(plain(names.time))
     legend(ax, 4)
     return ax
+
+
+def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.ndarray) -> None:
+    """A cross, with the probability, at each date that is more likely an outlier than not."""
+    chance, t = posterior.date_outliers().to_numpy(), posterior.record.t
+    likely = rows[chance[rows] > LIKELY_OUTLIER]
+    if likely.size:
+        ax.plot(depths[likely], t[likely], "x", color="#000000", markersize=6, zorder=5, label="outlier")
+    for row in likely:
+        ax.annotate(percent(chance[row]), (depths[row], t[row]), (5, 7), textcoords="offset points", va="center",
+                    fontsize="x-small", zorder=5)  # fmt: skip
 
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:

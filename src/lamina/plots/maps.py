@@ -1,0 +1,115 @@
+"""Maps of sites: a value at each, over the coast."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MethodError
+from .canvas import own_axes, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Array = np.ndarray
+
+COAST, LABEL = "#888888", "#333333"
+#: The map reaches this part of its extent beyond the sites, and at least so many degrees.
+MARGIN, SMALLEST_MARGIN = 0.12, 0.5
+#: The areas of markers, in square points, from the least to the most certain; of all, where nothing is said.
+SMALLEST, LARGEST, USUAL = 18.0, 110.0, 55.0
+#: Where a label may stand, in the order of preference: beside its site in points, and how it is aligned.
+SIDES = ((6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"))
+#: Near the poles a degree of longitude would be endlessly narrow.
+NARROWEST = 0.1
+
+
+@lru_cache(maxsize=1)
+def coastline() -> tuple[Array, ...]:
+    """The coastlines of the world, each (n, 2): longitude and latitude in degrees."""
+    text = resources.files(__package__).joinpath("coastline.txt").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return tuple(0.01 * np.array(line.split(), dtype=float).reshape(-1, 2) for line in lines)
+
+
+def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names: bool = True) -> Axes:
+    """A map of sites, coloured by a value.
+
+    table: one row per site: site, latitude, longitude, value, and sd if it is known. Markers grow with certainty.
+        Where values have both signs, the colours are symmetrical about zero.
+    label: what the value is, with its unit.
+    names: whether sites are labelled. A label that would cover another one is left out.
+
+    Raises MethodError if a column is missing.
+    """
+    missing = [name for name in ("site", "latitude", "longitude", "value") if name not in table]
+    if missing:
+        raise MethodError(f"a map needs the columns site, latitude, longitude and value; {missing[0]} is missing.")
+    ax = own_axes(ax)
+    longitude, latitude = table["longitude"].to_numpy(float), table["latitude"].to_numpy(float)
+    _frame(ax, longitude, latitude)
+    for line in coastline():
+        ax.plot(*line.T, color=COAST, linewidth=0.6, zorder=1)
+    value = table["value"].to_numpy(float)
+    size = _sizes(table["sd"].to_numpy(float)) if "sd" in table else np.full(len(table), USUAL)
+    drawn = ax.scatter(
+        longitude, latitude, size, value, edgecolors="#222222", linewidths=0.5, zorder=3, **_colours(value)
+    )
+    ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
+    ax.set_xlabel("Longitude (° E)")
+    ax.set_ylabel("Latitude (° N)")
+    if names:
+        _label_sites(ax, [plain(str(name)) for name in table["site"]], np.stack([longitude, latitude], 1))
+    return ax
+
+
+def _frame(ax: Axes, longitude: Array, latitude: Array) -> None:
+    """Show the sites with some margin, with a degree as long to the east as to the north in the middle of the map."""
+    for column, set_limits in (longitude, ax.set_xlim), (latitude, ax.set_ylim):
+        margin = max(MARGIN * np.ptp(column), SMALLEST_MARGIN)
+        set_limits(column.min() - margin, column.max() + margin)
+    middle = np.radians(0.5 * (latitude.min() + latitude.max()))
+    ax.set_aspect(1.0 / max(float(np.cos(middle)), NARROWEST))
+
+
+def _sizes(sd: Array) -> Array:
+    """Areas of markers, in proportion to one over the sd, within what can be seen."""
+    certain = np.nanmin(sd) / sd
+    return np.nan_to_num(np.clip(LARGEST * certain, SMALLEST, LARGEST), nan=SMALLEST)
+
+
+def _colours(value: Array) -> dict[str, Any]:
+    known = value[np.isfinite(value)]
+    if known.size and known.min() < 0.0 < known.max():
+        most = float(np.abs(known).max())
+        return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
+    return {"cmap": "viridis"}
+
+
+def _label_sites(ax: Axes, names: list[str], places: Array) -> None:
+    """Label sites where there is space, on one of four sides of each."""
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
+    inside = ax.get_window_extent()
+    taken = [_box(point, 4.0 * figure.dpi / 72.0) for point in ax.transData.transform(places)]
+    for name, place in zip(names, places, strict=True):
+        for x, y, horizontal, vertical in SIDES:
+            text = ax.annotate(
+                name, place, (x, y), textcoords="offset points", ha=horizontal, va=vertical, fontsize="x-small",
+                color=LABEL, zorder=4,
+            )  # fmt: skip
+            box = text.get_window_extent()
+            if inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1) and not box.count_overlaps(taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def _box(point: Array, half: float) -> Any:
+    from matplotlib.transforms import Bbox
+
+    return Bbox([point - half, point + half])
