@@ -12,6 +12,7 @@ import lamina
 NAMES = [
     "ClusterError",
     "Constant",
+    "EachSite",
     "KernelError",
     "LaminaError",
     "Linear",
@@ -20,6 +21,7 @@ NAMES = [
     "Matern52",
     "MethodError",
     "MissingExtraError",
+    "Nearby",
     "NotConverged",
     "OrderError",
     "Periodic",

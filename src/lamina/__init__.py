@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from .fitting import NotConverged, age_depth, fit
     from .kernels import (
         Constant,
+        EachSite,
         Linear,
         Matern12,
         Matern32,
         Matern52,
+        Nearby,
         Periodic,
         RationalQuadratic,
         SquaredExponential,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ClusterError": "batches.workers",
     "Constant": "kernels",
+    "EachSite": "kernels",
     "KernelError": "errors",
     "LaminaError": "errors",
     "Linear": "kernels",
@@ -52,6 +55,7 @@ _HOMES = {
     "Matern52": "kernels",
     "MethodError": "errors",
     "MissingExtraError": "errors",
+    "Nearby": "kernels",
     "NotConverged": "fitting",
     "OrderError": "errors",
     "Periodic": "kernels",

@@ -4,10 +4,13 @@ A stationary kernel is a function of the lag r = |t - t'|. Each class gives, for
 two derivatives in r (for the dense engine) and its derivatives in theta. The Matérn kernels also have an exact
 state-space form (``block``), which the O(N) engine uses: see ``lamina.engine.blocks``.
 
+Kernels in space (``space``) are multiplied with kernels in time.
+
 Parameters are given and shown as ``length`` and ``sd``; inside they are on the log scale (``theta``).
 """
 
 from .base import Kernel, Product, Stationary, Sum, TrendTerm
+from .space import EachSite, Nearby, SpaceTime, Spatial
 from .stationary import (
     Matern,
     Matern12,
@@ -23,4 +26,4 @@ from .trend import Constant, Linear
 
 __all__ = ["Constant", "Kernel", "Linear", "Product", "Stationary", "Sum", "TrendTerm"]
 __all__ += ["Matern", "Matern12", "Matern32", "Matern52", "Parametric", "Periodic", "RationalQuadratic", "Scaled"]
-__all__ += ["SquaredExponential"]
+__all__ += ["EachSite", "Nearby", "SpaceTime", "Spatial", "SquaredExponential"]

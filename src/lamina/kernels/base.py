@@ -67,6 +67,14 @@ class Kernel:
                 "Use Matern32 or Matern52 if you need the rate."
             )
 
+    def check_in_time(self) -> None:
+        """Raise KernelError for terms in space, which one curve cannot have."""
+        if not all(isinstance(term, Stationary | TrendTerm) for term in self.terms):
+            raise KernelError(
+                "The kernel has terms in space (Nearby, EachSite), which need a field of several sites: lamina.field. "
+                "Leave them out to fit one curve."
+            )
+
     def blocks(self) -> tuple[Any, ...]:
         """The compiled state-space blocks of the stationary part."""
         return self._blocks
@@ -237,6 +245,8 @@ class Product(_Composite):
                     "A product takes stationary kernels only, and one factor holds "
                     f"{type(part.trend[0]).__name__}. Add the trend to the product, do not multiply by it."
                 )
+            if not isinstance(part, Stationary):
+                raise KernelError("A product in space and time takes no further factor: multiply those in time first.")
 
     def covariance(self, lag: Array) -> Array:
         return np.prod([part.covariance(lag) for part in self.parts], axis=0)

@@ -1,0 +1,135 @@
+"""The chain engine of a field: likelihood, gradient, prediction and joint draws, O(N D²)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import KernelError
+from ..model.trend import LOG_2PI, Integrated, at_times, integrate_out
+from .data import Data, Targets, gia_origin
+from .filter import Gains, Series, new_gains, run_filter
+from .gradient import Adjoints, run_gradient
+from .layout import Field, Values
+from .paths import draw_path
+from .smoothing import smooth
+
+Array = np.ndarray
+
+
+class Filtered(NamedTuple):
+    """A filter run over the rows at given times and parameters."""
+
+    value: float  #: log p(y | tau, theta)
+    series: Series
+    gains: Gains
+    values: Values
+    trend: Integrated
+    order: Array  #: (N,) rows by time
+
+
+def run(field: Field, theta: Array, data: Data, tau: Array) -> Filtered:
+    """Filter the rows (N,) at times tau, common trend coefficients integrated out. Raises KernelError."""
+    order = np.argsort(tau, kind="stable")
+    series, values = data.in_order(tau, order), field.values(theta)
+    columns = series.Z.shape[1]
+    gains, E = new_gains(len(tau), field.size, columns), np.zeros((columns, columns))
+    total = run_filter(field.layout, values, series, gains, E)
+    if not np.isfinite(total):
+        raise KernelError("The covariance of the rows is not positive definite in double precision.")
+    trend = integrate_out(E, data.design.prior, data.design.constant)
+    value = trend.value - 0.5 * (total + len(tau) * LOG_2PI)
+    return Filtered(value, series, gains, values, trend, order)
+
+
+def log_likelihood(field: Field, theta: Array, data: Data, tau: Array) -> float:
+    """log p(y | tau, theta)."""
+    return run(field, theta, data, tau).value
+
+
+def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tuple[float, Array, Array, Array]:
+    """log p(y | tau, theta), and its derivatives in tau (N,), theta (p,) and y_var (N,)."""
+    found = run(field, theta, data, tau)
+    zeros = [np.zeros_like(one) for one in (found.series.time, found.series.Z, found.series.y_var, *found.values)]
+    out = Adjoints(*zeros)
+    weight = np.ascontiguousarray(found.trend.weight)
+    run_gradient(field.layout, found.values, found.series, found.gains, weight, out)
+    in_rows = np.empty((2, len(tau)))
+    own = out.time + (out.Z * data.slope[found.order]).sum(axis=1)
+    in_rows[:, found.order] = own, out.y_var
+    return found.value, in_rows[0], field.pull(theta, out.rate, out.mix), in_rows[1]
+
+
+def predict(
+    field: Field, theta: Array, data: Data, tau: Array, at: Array, targets: Targets, terms: Array | None = None
+) -> tuple[Array, Array]:
+    """Mean and covariance of level and rate at increasing times at (M,) and T places: (M, 2T), (M, 2T, 2T).
+
+    First T levels, then T rates. terms: mask (K,) of the terms to include; without it all, and the common trend.
+    """
+    found = run(field, theta, data, tau)
+    T, C = len(targets.mix), found.series.Z.shape[1]
+    wanted = np.ones(len(field.terms), dtype=np.bool_) if terms is None else np.asarray(terms, dtype=np.bool_)
+    mean, covariance = np.empty((len(at), C, 2 * T)), np.empty((len(at), 2 * T, 2 * T))
+    smooth(field.layout, found.values, found.series, at, targets, wanted, mean, covariance)
+    offset, columns = trend_at(field, data, at, targets, wanted, terms is None)
+    left = columns - mean[:, 1:].transpose(0, 2, 1)  # (M, 2T, q)
+    total = mean[:, 0] + offset + left @ found.trend.coefficients
+    covariance += left @ found.trend.covariance @ left.transpose(0, 2, 1)
+    covariance += own_covariance(field, found.values, targets, at, wanted)
+    return total, covariance
+
+
+def trend_at(field: Field, data: Data, at: Array, targets: Targets, wanted: Array, common: bool) -> tuple[Array, Array]:
+    """What is known of level and rate beforehand (M, 2T), and the columns of the common trend (M, 2T, q)."""
+    T, linear = len(targets.gia), field.layout.linear & wanted
+    offset = np.zeros((len(at), 2 * T))
+    columns = np.zeros((len(at), 2 * T, len(data.design.guess)))
+    if linear.any():
+        offset[:, :T] = np.outer(at - gia_origin(field), targets.gia)
+        offset[:, T:] = targets.gia
+    if common:
+        known, value, known_rate, rate = at_times(field.kernel, data.design, at)
+        offset[:, :T] += known[:, None]
+        offset[:, T:] += known_rate[:, None]
+        columns[:, :T], columns[:, T:] = value[:, None], rate[:, None]
+    return offset, columns
+
+
+def own_covariance(field: Field, values: Values, targets: Targets, at: Array, wanted: Array) -> Array:
+    """(M, 2T, 2T): the variance of what other places share with no site; level and rate of one time are independent.
+
+    Only that of a linear rate is not: there both are one number times (t - origin, 1).
+    """
+    layout, T = field.layout, len(targets.own)
+    found = np.zeros((len(at), 2 * T, 2 * T))
+    here = np.arange(T)
+    for k in np.flatnonzero(wanted):
+        own = targets.own[:, k]
+        if layout.linear[k]:
+            lever = (at - layout.origin[k])[:, None]
+            found[:, here, here] += own * lever**2
+            found[:, T + here, T + here] += own
+            found[:, here, T + here] += own * lever
+            found[:, T + here, here] += own * lever
+        else:
+            found[:, here, here] += own
+            found[:, T + here, T + here] += own * _slope_variance(int(layout.dim[k])) * values.rate[k] ** 2
+    return found
+
+
+def _slope_variance(dimension: int) -> float:
+    """Variance of the derivative over rate² of a process of variance 1; 0 where there is none."""
+    return {1: 0.0, 2: 1.0, 3: 1.0 / 3.0}[dimension]
+
+
+def draw(field: Field, found: Filtered, at: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """A joint draw of the states at increasing times at (M, D), and of the coefficients of the common trend (q,)."""
+    q = len(found.trend.coefficients)
+    beta = found.trend.coefficients.copy()
+    if q:
+        beta += np.linalg.cholesky(found.trend.covariance) @ rng.standard_normal(q)
+    out = np.empty((len(at), field.size))
+    draw_path(field.layout, found.values, found.series, found.gains, beta, at, rng, out)
+    return out, beta

@@ -1,0 +1,102 @@
+"""The likelihood of a field: one filter over the merged rows of all sites, O(N D²).
+
+With U = P - I, the covariance of the state less its stationary one, a gap is U <- A U A', and a row that observes h
+with variance R is gamma = h + U h, S = h' gamma + R, U <- U - gamma gamma' / S, m <- m + gamma e / S. Trend columns
+that are common to all sites are filtered with the same gain and integrated out (``lamina.model.trend``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..engine.stack import FAST
+from .transition import fill_observation, fill_transition, move_columns, move_rows
+
+
+class Series(NamedTuple):
+    """Measured rows in order of time."""
+
+    time: np.ndarray  #: (N,)
+    site: np.ndarray  #: (N,) int64
+    Z: np.ndarray  #: (N, C) y, less what is known beforehand, and common trend columns
+    y_var: np.ndarray  #: (N,)
+
+
+class Gains(NamedTuple):
+    """What the filter leaves behind for smoothing and for drawing paths."""
+
+    gamma: np.ndarray  #: (N, D)
+    S: np.ndarray  #: (N,)
+    e: np.ndarray  #: (N, C)
+
+
+def new_gains(n: int, size: int, columns: int) -> Gains:
+    """Gains to be filled in."""
+    return Gains(np.empty((n, size)), np.empty(n), np.empty((n, columns)))
+
+
+@njit(cache=True, **FAST)
+def observe(layout, mix, s, time, U, h, gamma):
+    """gamma = h + U h (D,) for a row at site s, using the few entries of h that are not zero; returns h' gamma."""
+    fill_observation(layout, mix, s, time, h)
+    D = len(h)
+    for i in range(D):
+        gamma[i] = h[i]
+    for k in range(len(layout.dim)):
+        for j in range(layout.start[k] + layout.low[k, s], layout.start[k] + layout.high[k, s]):
+            weight, row = h[j], U[j]
+            for i in range(D):
+                gamma[i] += weight * row[i]
+    total = 0.0
+    for k in range(len(layout.dim)):
+        for j in range(layout.start[k] + layout.low[k, s], layout.start[k] + layout.high[k, s]):
+            total += h[j] * gamma[j]
+    return total
+
+
+@njit(cache=True, **FAST)
+def subtract_outer(U, gamma, S):
+    """U <- U - gamma gamma' / S."""
+    D = len(gamma)
+    for i in range(D):
+        weight, row = gamma[i] / S, U[i]
+        for j in range(D):
+            row[j] -= weight * gamma[j]
+
+
+@njit(nogil=True, cache=True, **FAST)
+def run_filter(layout, values, series, gains, E):
+    """sum log S; writes the gains, and E = sum e e' / S (C, C). A variance that is not positive gives NaN."""
+    N, C = series.Z.shape
+    D = gains.gamma.shape[1]
+    U, m, h, A = np.zeros((D, D)), np.zeros((C, D)), np.empty(D), np.zeros((len(values.rate), 3, 3))
+    E[:, :] = 0.0
+    total = 0.0
+    for n in range(N):
+        if n > 0 and series.time[n] > series.time[n - 1]:
+            fill_transition(layout, values.rate, series.time[n] - series.time[n - 1], A)
+            move_rows(layout, values.rate, A, U, D, False)
+            move_columns(layout, values.rate, A, U, False)
+            move_columns(layout, values.rate, A, m, False)
+        s, gamma = series.site[n], gains.gamma[n]
+        S = observe(layout, values.mix, s, series.time[n], U, h, gamma) + series.y_var[n]
+        if not S > 0.0:
+            return math.nan
+        gains.S[n] = S
+        total += math.log(S)
+        for c in range(C):
+            e = series.Z[n, c]
+            for i in range(D):
+                e -= h[i] * m[c, i]
+            gains.e[n, c] = e
+            for i in range(D):
+                m[c, i] += gamma[i] * e / S
+        for c in range(C):
+            for b in range(C):
+                E[c, b] += gains.e[n, c] * gains.e[n, b] / S
+        subtract_outer(U, gamma, S)
+    return total

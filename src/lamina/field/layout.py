@@ -1,0 +1,209 @@
+"""A kernel in space and time, and sites, as the arrays that compiled code works on.
+
+Each term of the kernel has r independent processes, mixed by a matrix C (S, r): the curve of site s is sum_j C[s, j]
+z_j(t), times (t - origin) for a rate. C is a column of ones for what is common to all sites, the Cholesky factor of the
+correlations for ``Nearby``, the identity for ``EachSite``; all times the standard deviation. States are whitened, so
+that their stationary covariance is the identity. Constants and rates are processes that stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import KernelError
+from ..kernels import Constant, Kernel, Linear, Matern, Matern12, Matern32, Matern52, SpaceTime, Stationary, TrendTerm
+from ..kernels.space import great_circle_km
+
+Array = np.ndarray
+
+#: Numbers of components of a state by kernel.
+DIMENSIONS = {Matern12: 1, Matern32: 2, Matern52: 3}
+
+
+class Sites(NamedTuple):
+    """Where the sites are, in degrees, and what is known of their rates beforehand (per unit of internal time)."""
+
+    latitude: Array  #: (S,)
+    longitude: Array  #: (S,)
+    gia: Array  #: (S,) prior mean of the rate
+    gia_sd: Array  #: (S,) and its standard deviation, beside that of the kernel
+
+
+class Layout(NamedTuple):
+    """The states of K terms. A term has ``size`` processes of ``dim`` components: all first ones, then all second."""
+
+    dim: Array  #: (K,)
+    size: Array  #: (K,)
+    start: Array  #: (K,) where its states begin
+    first: Array  #: (K,) where its columns begin in ``Values.mix``
+    linear: Array  #: (K,) whether it is multiplied by t - origin
+    origin: Array  #: (K,)
+    low: Array  #: (K, S) the processes that a site is mixed of: from low
+    high: Array  #: (K, S) to high
+
+
+class Values(NamedTuple):
+    """The parameters of a layout."""
+
+    rate: Array  #: (K,) decay rate, 0 for what stays as it is
+    mix: Array  #: (S, sum of sizes)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A kernel and the sites that it describes, without values of the parameters.
+
+    Raises KernelError for terms that have no state-space form.
+    """
+
+    kernel: Kernel
+    sites: Sites
+
+    @cached_property
+    def terms(self) -> tuple[Kernel, ...]:
+        """The terms that have states: all but the trend terms that are common to all sites."""
+        return tuple(term for term in self.kernel.terms if not isinstance(term, TrendTerm))
+
+    @cached_property
+    def distance(self) -> Array:
+        """(S, S) in km."""
+        place = self.sites.latitude, self.sites.longitude
+        return great_circle_km(*place, *place)
+
+    @cached_property
+    def layout(self) -> Layout:
+        S = len(self.sites.latitude)
+        kinds = [getattr(term, "time", term) for term in self.terms]
+        sizes = np.array([S if isinstance(term, SpaceTime) else 1 for term in self.terms], dtype=np.int64)
+        dims = np.array([_dimension(kind) for kind in kinds], dtype=np.int64)
+        high = np.ones((len(kinds), S), dtype=np.int64)
+        low = np.zeros((len(kinds), S), dtype=np.int64)
+        for k, term in enumerate(self.terms):
+            if isinstance(term, SpaceTime):
+                high[k] = np.arange(S) + 1
+                low[k] = np.where(bool(term.space.names), 0, np.arange(S))
+        return Layout(
+            dim=dims,
+            size=sizes,
+            start=np.concatenate([[0], np.cumsum(dims * sizes)]).astype(np.int64)[:-1],
+            first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)[:-1],
+            linear=np.array([isinstance(kind, Linear) for kind in kinds], dtype=np.bool_),
+            origin=np.array([getattr(kind, "origin", 0.0) for kind in kinds]),
+            low=low,
+            high=high,
+        )
+
+    @property
+    def size(self) -> int:
+        """The dimension D of the state."""
+        return int(self.layout.dim @ self.layout.size)
+
+    def at(self, theta: Array) -> Kernel:
+        """The kernel with these log-parameters."""
+        return self.kernel.with_theta(theta)
+
+    def values(self, theta: Array) -> Values:
+        """Rates and mixing matrices at log-parameters theta (p,)."""
+        terms = [term for term in self.at(theta).terms if not isinstance(term, TrendTerm)]
+        rate = np.array([getattr(getattr(term, "time", term), "rate", 0.0) for term in terms])
+        mix = [self.root(term) for term in terms]
+        return Values(rate, np.ascontiguousarray(np.concatenate([np.empty((len(self.distance), 0)), *mix], axis=1)))
+
+    def covariance(self, term: Kernel) -> Array:
+        """(S, S): the covariance of the sites in one term, with the error of GIA in that of the rates."""
+        S = len(self.distance)
+        if not isinstance(term, SpaceTime):
+            return np.full((S, S), _sd(term) ** 2)
+        found = term.time.sd**2 * term.space.among(self.distance)
+        return found + np.diag(self.sites.gia_sd**2) if term.is_linear else found
+
+    def root(self, term: Kernel) -> Array:
+        """C (S, r) of one term, C C' = covariance."""
+        if not isinstance(term, SpaceTime):
+            return np.full((len(self.distance), 1), _sd(term))
+        try:
+            return np.linalg.cholesky(self.covariance(term))
+        except np.linalg.LinAlgError:
+            raise KernelError("The covariance of the sites is not positive definite in double precision.") from None
+
+    def pull(self, theta: Array, d_rate: Array, d_mix: Array) -> Array:
+        """The gradient in theta (p,) from those in ``Values``: rate (K,) and mix (S, R)."""
+        found = []
+        layout, k = self.layout, 0
+        for term in self.at(theta).terms:
+            if isinstance(term, TrendTerm):
+                continue
+            part = d_mix[:, layout.first[k] : layout.first[k] + layout.size[k]]
+            time = getattr(term, "time", term)
+            root = self.root(term)
+            if isinstance(time, Matern):
+                found.append(-time.rate * d_rate[k])
+            found.append(float((part * self._in_sd(term, root)).sum()))
+            if isinstance(term, SpaceTime):
+                for change in term.space.theta_derivatives(self.distance):
+                    found.append(float((part * _cholesky_derivative(root, _sd(time) ** 2 * change)).sum()))
+            k += 1
+        return np.array(found)
+
+    def _in_sd(self, term: Kernel, root: Array) -> Array:
+        """d C / d log sd."""
+        if not (isinstance(term, SpaceTime) and term.is_linear and self.sites.gia_sd.any()):
+            return root
+        return _cholesky_derivative(root, 2.0 * term.time.sd**2 * term.space.among(self.distance))
+
+    def elsewhere(self, theta: Array, latitude: Array, longitude: Array) -> tuple[Array, Array]:
+        """Mixing rows (T, R) of T other places, and the variance (T, K) of what no site of the field shares with them.
+
+        w = K^-1 k* for each term; sites of ``EachSite`` share nothing with another place.
+        """
+        away = great_circle_km(latitude, longitude, self.sites.latitude, self.sites.longitude)
+        rows, own = [], []
+        for term in self.at(theta).terms:
+            if isinstance(term, TrendTerm):
+                continue
+            if not isinstance(term, SpaceTime):
+                rows.append(np.full((len(away), 1), _sd(term)))
+                own.append(np.zeros(len(away)))
+                continue
+            shared = term.time.sd**2 * term.space.correlation(away)
+            root = np.linalg.solve(self.root(term), shared.T).T
+            rows.append(root)
+            own.append(np.maximum(term.time.sd**2 - (root**2).sum(axis=1), 0.0))
+        return np.concatenate(rows, axis=1), np.array(own).T
+
+
+def _sd(kind: Any) -> float:
+    return float(kind.sd)
+
+
+def _dimension(kind: Kernel) -> int:
+    if isinstance(kind, Constant | Linear):
+        return 1
+    for known, dimension in DIMENSIONS.items():
+        if isinstance(kind, known):
+            return dimension
+    raise KernelError(
+        f"{type(kind).__name__} has no exact state-space form, which a field needs. Use Matern12, Matern32 or Matern52."
+    )
+
+
+def _cholesky_derivative(root: Array, change: Array) -> Array:
+    """d C for C C' = K and a change dK: C Phi(C^-1 dK C^-T), Phi the lower half with half the diagonal."""
+    inner = np.linalg.solve(root, np.linalg.solve(root, change).T)
+    lower = np.tril(inner)
+    lower[np.diag_indices_from(lower)] *= 0.5
+    return root @ lower
+
+
+def is_field(kernel: Kernel) -> bool:
+    """Whether a kernel has terms in space."""
+    return any(isinstance(term, SpaceTime) for term in kernel.terms)
+
+
+def is_stationary(term: Kernel) -> bool:
+    """Whether a term varies in time beyond a constant and a rate."""
+    return isinstance(getattr(term, "time", term), Stationary)

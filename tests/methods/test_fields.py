@@ -1,0 +1,116 @@
+"""mcmc on a field agrees with a plain random walk on dense matrices, which shares no code with it but the kernels."""
+
+import numpy as np
+import pytest
+
+import lamina
+from lamina import Constant, EachSite, Linear, Matern32, MethodError, Nearby
+from lamina.field import oracle
+from lamina.field.layout import Field, Sites
+from lamina.gaps import log_prior
+from lamina.methods.fields.sampler import FieldSampler, make_field_problem
+from lamina.model.model import Model
+from lamina.model.parameters import ALPHA
+from lamina.model.problem import build_problem
+from lamina.support.convergence import judge
+
+EACH, SITE = 5, np.array([0] * 5 + [1] * 5 + [1, 1, 0])
+T_SD = np.array([0.8] * 10 + [0.0, 0.5, 0.0])  # two cores, two exact rows, and an uncertain one without order
+KERNEL = Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite() + Constant()
+
+
+def make_record(**more):
+    rng = np.random.default_rng(3)
+    t = np.concatenate([np.sort(rng.uniform(0.0, 10.0, EACH)), np.sort(rng.uniform(0.0, 10.0, EACH)), [2.0, 6.5, 9.0]])
+    y = np.sin(t / 2.0) + 0.3 * SITE + rng.normal(0.0, 0.15, len(t))
+    sequence = [0] * EACH + [1] * EACH + [None] * 3
+    return lamina.Record(t + T_SD * rng.normal(size=len(t)), T_SD, y, 0.15, sequence=sequence, **more)
+
+
+def make_problem(record=None, model=None):
+    base = build_problem(make_record() if record is None else record, model or Model())
+    sites = Sites(np.array([35.0, 38.0]), np.array([-76.0, -74.0]), np.array([0.05, -0.02]), np.array([0.01, 0.02]))
+    prior_mean = np.log([3.0, 1.0, 2.0, 0.5, 400.0, 0.1, 400.0, 0.3])
+    return make_field_problem(base, Field(KERNEL, sites), SITE, prior_mean, np.full(8, 0.5))
+
+
+def sample(problem, seed, warmup, sweeps):
+    sampler = FieldSampler(problem, seed)
+    for k in range(warmup):
+        sampler.sweep(adapt=True)
+        if k == warmup // 3:
+            sampler.reset_adaptation()
+    drawn = []
+    for _ in range(sweeps):
+        sampler.sweep(adapt=False)
+        drawn.append(np.concatenate([sampler.tau, sampler.theta, [sampler.phi[ALPHA]]]))
+    return np.array(drawn), sampler
+
+
+def log_posterior(problem, x):
+    """Dates, gaps, priors and likelihood, each as written."""
+    base, n = problem.base, len(SITE)
+    tau, theta, log_alpha = x[:n], x[n:-1], x[-1]
+    uncertain = T_SD > 0.0
+    value = -0.5 * (((tau - base.rows.t)[uncertain] / T_SD[uncertain]) ** 2).sum()
+    value -= 0.5 * (((theta - problem.prior_mean) / problem.prior_sd) ** 2).sum()
+    value -= 0.5 * ((log_alpha - base.prior_mean[ALPHA]) / base.prior_sd[ALPHA]) ** 2
+    for core in slice(0, EACH), slice(EACH, 2 * EACH):
+        if (np.diff(tau[core]) <= 0.0).any():
+            return -np.inf
+        value += log_prior("gamma", tau[core], 1.0 + np.exp(log_alpha), base.floor)[0]
+    return value + oracle.log_likelihood(problem.field, theta, problem.data, tau)
+
+
+def random_walk(problem, x, root, live, seed, steps):
+    rng, value, kept = np.random.default_rng(seed), log_posterior(problem, x), []
+    for k in range(steps):
+        trial = x.copy()
+        trial[live] += 2.38 / np.sqrt(len(root)) * rng.choice([0.2, 0.6, 1.0]) * (root @ rng.normal(size=len(root)))
+        new = log_posterior(problem, trial)
+        if np.log(rng.random()) < new - value:
+            x, value = trial, new
+        if k % 20 == 0 and k >= steps // 10:
+            kept.append(x)
+    return np.array(kept)
+
+
+@pytest.mark.slow
+def test_the_sampler_agrees_with_a_random_walk_on_dense_matrices():
+    problem = make_problem()
+    chains = [sample(problem, seed, 250, 1000) for seed in range(2)]
+    drawn = np.array([one for one, _ in chains])
+    live = np.ptp(drawn, axis=(0, 1)) > 0.0
+    assert live.sum() == 11 + 8 + 1  # exact rows stay
+    root = np.linalg.cholesky(np.cov(drawn[..., live].reshape(-1, live.sum()).T))
+    walks = np.array([random_walk(problem, drawn[k, -1], root, live, 50 + k, 12_000) for k in range(2)])[..., live]
+    drawn = drawn[..., live]
+    (_, ess), (_, walk_ess) = judge(drawn), judge(walks)
+    sd = walks.std(axis=(0, 1))
+    error = sd * np.sqrt(1.0 / ess + 1.0 / walk_ess)
+    assert (np.abs(drawn.mean(axis=(0, 1)) - walks.mean(axis=(0, 1))) < 4.5 * error).all()
+    assert (np.abs(np.log(drawn.std(axis=(0, 1)) / sd)) < 4.5 * np.sqrt(0.5 / ess + 0.5 / walk_ess) + 0.05).all()
+    assert all(sampler.passes[1] > 0.98 * sampler.passes[0] for _, sampler in chains)
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_draws_and_the_order_is_kept():
+    problem = make_problem()
+    (one, _), (other, _) = sample(problem, 7, 20, 20), sample(problem, 7, 20, 20)
+    np.testing.assert_array_equal(one, other)
+    assert (np.diff(one[:, :EACH]) > 0.0).all()
+    assert (np.diff(one[:, EACH : 2 * EACH]) > 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("record", "model", "message"),
+    [
+        ({"limit": ["above"] + [None] * 12}, {}, "limits"),
+        ({}, {"outliers": "mixture"}, "outliers"),
+        ({}, {"memory": True}, "memory"),
+        ({}, {"estimate": ("y_scale",)}, "scales"),
+    ],
+)
+def test_what_a_field_cannot_do_is_refused_by_name(record, model, message):
+    with pytest.raises(MethodError, match=message):
+        make_problem(make_record(**record), Model(**model))
