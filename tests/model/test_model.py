@@ -1,7 +1,9 @@
 """Model: checked when it is made, and the same after a trip through JSON."""
 
+import copy
 import json
-from dataclasses import FrozenInstanceError, dataclass
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import pytest
@@ -51,6 +53,23 @@ def test_fields_are_plain_values():
     assert model.memory is True
     with pytest.raises(FrozenInstanceError):
         model.gaps = "uniform"
+    for one in model.priors, model.fixed:
+        with pytest.raises(TypeError):
+            one["length"] = 1.0
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_copies_are_equal_and_have_the_same_hash(model):
+    for other in pickle.loads(pickle.dumps(model)), copy.deepcopy(model), replace(model):
+        assert other == model
+        assert hash(other) == hash(model)
+
+
+def test_a_dict_that_changes_later_does_not_change_the_model():
+    fixed = {"length": 3.0}
+    model = Model(fixed=fixed)
+    fixed["length"] = 4.0
+    assert model.fixed == {"length": 3.0}
 
 
 @pytest.mark.parametrize(

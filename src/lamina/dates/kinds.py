@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from ..errors import RecordError
 from ..support.checks import LARGEST, SMALLEST, numbers
 from . import table as tables
-from .table import MOST, PER_SD, REACH, STUDENT_REACH, ZERO, DateTable, normalised, student
+from .table import MOST, PER_SD, REACH, STUDENT_REACH, ZERO, DateTable, normalised
+from .tails import student, student_outlier
 
 Array = np.ndarray
 
@@ -54,6 +55,13 @@ class Date:
             raise RecordError(f"levels of quantiles lie between 0 and 1, got {levels!r}. Give 0.05 for 5 %.")
         found = tables.quantiles(self._fine, np.atleast_1d(p))
         return found if p.ndim else float(found[0])
+
+    def outlier_probability(self, t: ArrayLike) -> Array | None:
+        """The probability that the date is an outlier if the true time is t, of the shape of t.
+
+        None for a date without tails, which cannot be one.
+        """
+        return None
 
     def hdi(self, mass: float) -> list[tuple[float, float]]:
         """The intervals of highest density that hold this probability together, the smallest times first.
@@ -176,6 +184,10 @@ class StudentT(Date):
     def sd(self) -> float:
         """Standard deviation of the date."""
         return self.reported_sd * math.sqrt(self.b / (self.a - 1.0))
+
+    def outlier_probability(self, t: ArrayLike) -> Array:
+        """The probability that the error is more than twice the reported one, if the true time is t."""
+        return student_outlier((np.asarray(t, dtype=float) - self.t) / self.reported_sd, self.a, self.b)
 
     def _tabulate(self) -> DateTable:
         width = math.sqrt(self.b / self.a)  # of the standard Student-t, in units of the reported sd

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import RecordError
 from ..support.curves import ZONES, curve_name
 from .curves import RUN, Curve, joined, load_curve, load_zone
 from .kinds import Date, number, positive, shape
-from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised, student
+from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised
+from .tails import student, student_outlier
 
 #: An age is refused if it lies further than this below its whole curve, in standard deviations.
 _TOO_YOUNG = 3.0
@@ -80,6 +82,18 @@ class Radiocarbon(Date):
         """
         age, age_sd = age_of_f14c(f14c, f14c_sd)
         return cls(age, age_sd, curve, **options)
+
+    def outlier_probability(self, t: ArrayLike) -> Array | None:
+        """The probability that the error of the age is more than twice the reported one, if the calendar year is t.
+
+        The error includes those of ΔR and of the curve. None without Student-t tails.
+        """
+        if not self.student:
+            return None
+        year = np.asarray(t, dtype=float)
+        year, curve = year if self.scale == "BP" else 1950.0 - year, self._curve()
+        expected, sd = (np.interp(year, curve.year, values) for values in (curve.age, curve.sd))
+        return student_outlier((self.age - self.delta_r - expected) / self._total_sd(sd), self.a, self.b)
 
     def table(self) -> DateTable:
         """The log-density on a regular grid of years, coarser if the date is very wide."""

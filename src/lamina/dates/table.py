@@ -42,11 +42,6 @@ def normalised(start: float, step: float, log_density: Array, bounded: bool = Fa
     return raw._replace(log_density=log_p)
 
 
-def student(u: Array, a: float, b: float) -> Array:
-    """The logarithm of (b + u²/2)^-(a + 1/2), u in reported standard deviations."""
-    return -(a + 0.5) * np.log(b + 0.5 * u**2)
-
-
 def masses(table: DateTable) -> tuple[Array, Array, Array]:
     """The probability before the table, (1,), between its entries, (n - 1,), and after it, (1,).
 

@@ -62,8 +62,8 @@ def fill(problem: Problem, keep: Array, tau: Array, phi: Array, seed: int) -> Ar
         start, stop = _edge(problem, filled, first, np.max), _edge(problem, filled, last, np.min)
         least = problem.rows.least[gaps]
         shares = divide(problem, phi, problem.rows.unit[gaps], rng)
-        room = stop - start - least.sum()
-        filled[:, inside] = start[:, None] + np.cumsum(least)[:-1] + room[:, None] * shares
+        spare = stop - start - least.sum()
+        filled[:, inside] = start[:, None] + np.cumsum(least)[:-1] + spare[:, None] * shares
     return filled
 
 

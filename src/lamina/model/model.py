@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..errors import KernelError, MethodError
 from ..gaps import PRIORS
-from ..kernels import Kernel, Matern32, Product, Sum
+from ..kernels import Kernel, Matern32, Product, SpaceTime, Spatial, Sum
 from .priors import check_fixed, check_priors
 
 MEANS = ("constant", "linear", "zero")
 ENGINES = ("auto", "markov", "dense")
 OUTLIERS = ("mixture", "student", None)
+T_ERRORS = ("normal", "student")
 SCALES = ("t_scale", "y_scale")
 
 
@@ -30,25 +32,35 @@ class Model:
     kernel: Kernel = field(default_factory=Matern32)
     gaps: str = "gamma"
     mean: str | None = None
-    priors: dict[str, tuple[float, float]] = field(default_factory=dict)
-    fixed: dict[str, float] = field(default_factory=dict)
+    priors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    fixed: Mapping[str, float] = field(default_factory=dict)
     estimate: tuple[str, ...] = ()
     outliers: str | None = None
     offsets: float | None = None
     memory: bool = False
+    t_errors: str = "normal"
     engine: str = "auto"
 
     def __post_init__(self) -> None:
         self._check_kernel()
         self._check_choices()
         cleaned = {
-            "priors": check_priors(self.priors),
-            "fixed": check_fixed(self.fixed),
+            "priors": MappingProxyType(check_priors(self.priors)),
+            "fixed": MappingProxyType(check_fixed(self.fixed)),
             "estimate": _checked_scales(self.estimate),
             "memory": bool(self.memory),
         }
         for name, value in cleaned.items():
             object.__setattr__(self, name, value)
+
+    def __hash__(self) -> int:
+        plain = [getattr(self, one.name) for one in fields(self) if one.name not in ("priors", "fixed")]
+        return hash((*plain, frozenset(self.priors.items()), frozenset(self.fixed.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy, which cannot handle mappings that do not change."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _remake, (values | {"priors": dict(self.priors), "fixed": dict(self.fixed)},)
 
     def _check_kernel(self) -> None:
         if not isinstance(self.kernel, Kernel):
@@ -67,6 +79,13 @@ class Model:
             raise MethodError(f"unknown gap prior {self.gaps!r}. Choose one of: {', '.join(PRIORS)}.")
         if self.outliers not in OUTLIERS:
             raise MethodError(f"outliers must be 'mixture', 'student' or None, got {self.outliers!r}.")
+        if self.t_errors not in T_ERRORS:
+            raise MethodError(f"t_errors must be 'normal' or 'student', got {self.t_errors!r}.")
+        if self.t_errors == "student" and "t_scale" in self.estimate:
+            raise MethodError(
+                "estimate: t_scale is that of normal dates, and t_errors='student' makes them Student-t dates. "
+                "Give t_errors='normal', or leave t_scale out."
+            )
         if not isinstance(self.memory, bool | np.bool_):
             raise MethodError(
                 f"memory is True or False, got {self.memory!r}; its prior goes into priors={{'memory': ...}}."
@@ -96,12 +115,16 @@ class Model:
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         found["kernel"] = _kernel_to_dict(self.kernel)
         found["priors"] = {name: list(prior) for name, prior in self.priors.items()}
-        return found | {"estimate": list(self.estimate)}
+        return found | {"fixed": dict(self.fixed), "estimate": list(self.estimate)}
 
     @staticmethod
     def from_dict(found: dict[str, Any]) -> Model:
         """The model that ``to_dict`` described."""
         return Model(**found | {"kernel": _kernel_from_dict(found["kernel"])})
+
+
+def _remake(values: dict[str, Any]) -> Model:
+    return Model(**values)
 
 
 def _checked_scales(estimate: Any) -> tuple[str, ...]:
@@ -118,6 +141,9 @@ def _kernel_to_dict(kernel: Kernel) -> dict[str, Any]:
     kind = {"kind": type(kernel).__name__}
     if isinstance(kernel, Sum | Product):
         return kind | {"parts": [_kernel_to_dict(part) for part in kernel.parts]}
+    if isinstance(kernel, SpaceTime):
+        space = {"kind": type(kernel.space).__name__} | asdict(kernel.space)  # type: ignore[call-overload]
+        return kind | {"time": _kernel_to_dict(kernel.time), "space": space}
     values: dict[str, float] = asdict(kernel)  # type: ignore[call-overload]
     # An infinite sd, a flat prior, is the default; JSON has no infinity.
     return kind | {name: value for name, value in values.items() if math.isfinite(value)}
@@ -128,12 +154,21 @@ def _kernel_from_dict(found: dict[str, Any]) -> Kernel:
     if found["kind"] not in kinds:
         raise KernelError(f"there is no kernel {found['kind']}. Define its class, then try again.")
     if "parts" in found:
-        return kinds[found["kind"]](tuple(_kernel_from_dict(part) for part in found["parts"]))  # type: ignore[call-arg]
+        return kinds[found["kind"]](tuple(_kernel_from_dict(part) for part in found["parts"]))
+    if "space" in found:
+        spaces = {kind.__name__: kind for kind in _kinds(Spatial)}
+        return SpaceTime(_kernel_from_dict(found["time"]), _made(spaces, found["space"]))
+    return _made(kinds, found)
+
+
+def _made(kinds: dict[str, type], found: dict[str, Any]) -> Any:
+    """A kernel of one of the kinds from its parameters."""
     return kinds[found["kind"]](**{name: value for name, value in found.items() if name != "kind"})
 
 
-def _kinds(kind: type[Kernel]) -> Iterator[type[Kernel]]:
+def _kinds(kind: type) -> Iterator[type]:
     """All classes of kernels, also those that were defined elsewhere."""
-    for one in kind.__subclasses__():
+    found: list[type] = kind.__subclasses__()
+    for one in found:
         yield one
         yield from _kinds(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ def check_fixed(given: Any) -> dict[str, float]:
     return {name: _checked_value(name, value) for name, value in _checked_dict("fixed", given).items()}
 
 
-def _checked_dict(argument: str, values: Any) -> dict[str, Any]:
-    if values is not None and not isinstance(values, dict):
+def _checked_dict(argument: str, values: Any) -> Mapping[str, Any]:
+    if values is not None and not isinstance(values, Mapping):
         example = "{'length': (500, 3)}" if argument == "priors" else "{'length': 500}"
         raise MethodError(f"{argument} must be a dict from parameter names such as {example}, got {values!r}.")
     return values or {}
@@ -75,7 +76,7 @@ def _checked_value(name: str, value: Any) -> float:
 
 
 def set_priors(
-    given: dict[str, tuple[float, float]], record: Record, names: tuple[str, ...], free: Array, priors: Array
+    given: Mapping[str, tuple[float, float]], record: Record, names: tuple[str, ...], free: Array, priors: Array
 ) -> None:
     """Put the user's (median, factor) in place of the default ones in ``priors`` (2, P)."""
     for name, (median, factor) in given.items():
@@ -83,7 +84,7 @@ def set_priors(
         priors[:, i] = _above_least(name, median, record, "priors"), factor
 
 
-def fix(given: dict[str, float], record: Record, names: tuple[str, ...], free: Array, start: Array) -> None:
+def fix(given: Mapping[str, float], record: Record, names: tuple[str, ...], free: Array, start: Array) -> None:
     """Put known values into ``start`` (P,), and take their parameters out of those that are ``free`` (P,)."""
     for name, value in given.items():
         i = _position(name, names, free, "fixed")

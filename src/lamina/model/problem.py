@@ -23,12 +23,13 @@ from .model import Model
 from .parameters import ALPHA, MEMORY, SHARED, T_SCALE, Y_SCALE
 from .priors import default_priors, fix, least_alpha, set_priors, spread
 from .rows import Rows
+from .tails import with_tails
 from .trend import Design, design, with_offsets
 
 Array = np.ndarray
 
 #: Variance of a row where nothing was measured, in units of the others': it contributes nothing, to the last digit.
-NOTHING = 1e16
+UNMEASURED_VAR = 1e16
 
 
 @dataclass(frozen=True)
@@ -114,13 +115,14 @@ class Problem:
         return values
 
 
-def build_problem(record: Record, model: Model, uses_order: bool = True) -> Problem:
+def build_problem(record: Record, model: Model, has_gap_prior: bool = True) -> Problem:
     """Check a model against a record and lay both out in arrays.
 
-    Without ``uses_order`` the method has no prior of the gaps, and alpha plays no part.
+    Without ``has_gap_prior`` the method has no prior of the gaps, and alpha plays no part.
     """
+    model.kernel.check_in_time()
     source = record
-    record, layer = merge_ties(source)
+    record, layer = merge_ties(with_tails(source, model.t_errors))
     if model.memory:
         record, layer = bottom_up(record, layer)
     _check_merged(source, record, layer, model)
@@ -130,12 +132,12 @@ def build_problem(record: Record, model: Model, uses_order: bool = True) -> Prob
     kernel = _with_trend(model, record.sign, origin)
     _check_trend(kernel, t)
     check_limits(record, kernel)
-    if uses_order:
+    if has_gap_prior:
         check_no_gap_is_zero(record, model.gaps, known)
-    y_sd = np.where(np.isfinite(record.y_sd), record.y_sd, math.sqrt(NOTHING) * spread(record))
+    y_sd = np.where(np.isfinite(record.y_sd), record.y_sd, math.sqrt(UNMEASURED_VAR) * spread(record))
     columns = _columns(record, model, kernel, t, y_sd)
     rows = make_rows(record, t, origin, y_sd, columns, known)
-    if uses_order:
+    if has_gap_prior:
         check_order(record, rows, model.gaps, scale, known)
     _check_rows(rows, model)
     return Problem(
@@ -150,7 +152,7 @@ def build_problem(record: Record, model: Model, uses_order: bool = True) -> Prob
         rows=rows,
         design=columns,
         scale=scale,
-        **_parameters(record, t, kernel, model, uses_order),
+        **_parameters(record, t, kernel, model, has_gap_prior),
     )
 
 
@@ -169,12 +171,12 @@ def _columns(record: Record, model: Model, kernel: Kernel, t: Array, y_sd: Array
     return with_offsets(columns, member, float(model.offsets))
 
 
-def _parameters(record: Record, t: Array, kernel: Kernel, model: Model, uses_order: bool) -> dict[str, Any]:
+def _parameters(record: Record, t: Array, kernel: Kernel, model: Model, has_gap_prior: bool) -> dict[str, Any]:
     """The fields of a Problem that are about phi."""
     names = (*kernel.names, *SHARED)
     free = np.full(len(names), bool(record.measured.any()))  # with nothing measured there is no curve to learn
     free[MEMORY] = model.memory
-    free[ALPHA] = uses_order and model.gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
+    free[ALPHA] = has_gap_prior and model.gaps == "gamma" and any(len(rows) > 1 for _, rows in record.sequences)
     free[T_SCALE], free[Y_SCALE] = "t_scale" in model.estimate, "y_scale" in model.estimate
     priors = default_priors(record, t, kernel)
     set_priors(model.priors, record, names, free, priors)

@@ -73,8 +73,8 @@ def design(kernel: Kernel, tau: Array, y: Array, y_sd: Array) -> Design:
         transform[1 - linear, linear] = -centre  # level at the origin = level at the centre - rate * centre
     precision = np.array([term.sd**-2.0 for term in terms])
     mean = np.array([term.mean for term in terms])
-    pull = transform.T * precision
-    rough = _solve_scaled(X.T * weight @ X + pull @ transform, X.T * weight @ y + pull @ mean)
+    weighted = transform.T * precision
+    rough = _solve_scaled(X.T * weight @ X + weighted @ transform, X.T * weight @ y + weighted @ mean)
     rest = y
     for c in np.argsort(slopes):  # the level first: added to a rate it would round the small numbers that remain
         rest = rest - rough[c] * X[:, c]

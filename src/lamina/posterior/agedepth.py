@@ -68,7 +68,7 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     share = (at - layers[right - 1]) / (layers[right] - layers[right - 1])
     found = times[:, right - 1] * (1.0 - share) + times[:, right] * share
     method = METHODS.get(posterior.draws.diagnostics.get("method", ""))
-    if has_process(posterior.problem) and (method is None or method.uses_order):
+    if has_process(posterior.problem) and (method is None or method.has_gap_prior):
         inside = np.flatnonzero((share > 0.0) & (share < 1.0))
         members = rows[order]
         for gap in np.unique(right[inside]):
@@ -92,8 +92,8 @@ def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share:
     rng = np.random.default_rng([STREAM, *ends])  # another one for each gap: they are independent
     drawn = divide(problem, posterior.draws.phi, unit, rng)[:, np.searchsorted(edges, share)]
     gap = times[:, 1:] - times[:, :1]
-    room = gap - np.sign(gap) * rows.least[k]
-    return even + room * (drawn - share)
+    spare = gap - np.sign(gap) * rows.least[k]
+    return even + spare * (drawn - share)
 
 
 def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine.quantiles import weighted_quantiles
 from ..kernels import Linear, Stationary
+from ..methods.draws import evenly
 from ..record import Record
 from .agedepth import accumulation
 
@@ -26,6 +27,8 @@ MOST_GROUPS = 5
 LEAST_WIDTH = 0.003
 #: Beyond the outermost box, as a part of the span, so that its edge does not lie on the frame.
 MARGIN = 0.005
+#: Where the density of a date is highest, it is drawn as wide as this part of the depth of the core, on each side.
+DATE_WIDTH = 0.035
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,6 @@ def has_parts(posterior: Posterior) -> bool:
     """Whether the curve is a sum of components: several kernels, or a linear trend."""
     curves = [term for term in posterior.problem.kernel.terms if isinstance(term, Stationary)]
     return len(curves) > 1 or has_trend(posterior)
-
-
-def evenly(n: int, most: int) -> Array:
-    """At most ``most`` of the positions 0 to n - 1, evenly spaced, the first and the last among them."""
-    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
 
 
 def thinning(drawn: int, n: int) -> str:
@@ -146,8 +144,8 @@ def time_range(posterior: Posterior, at: Array) -> tuple[float, float]:
     low, high = float(min(np.min(at), middle.min())), float(max(np.max(at), middle.max()))
     dated = right - left <= 2.0 * (high - low)
     low, high = float(min(low, left[dated].min(initial=low))), float(max(high, right[dated].max(initial=high)))
-    room = MARGIN * (high - low)
-    return low - room, high + room
+    margin = MARGIN * (high - low)
+    return low - margin, high + margin
 
 
 def beyond(at: Array, extrapolated: Array) -> list[Array]:

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 
 from ..methods.registry import METHODS
 from ..record import Record
-from ..support.numbers import count, number, with_sd
+from ..records.axes import describe
+from ..support.numbers import count, number, percent, with_sd
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -21,8 +22,10 @@ State = Literal["converged", "not converged", "interrupted"]
 
 #: A date is in conflict with the order or the curve if its posterior mean lies more than this many standard deviations
 #: from the reported date. In long records, where chance alone would move some dates that far, the limit is higher: on
-#: average BY_CHANCE dates exceed it by chance.
-CONFLICT, BY_CHANCE = 3.0, 0.27
+#: average CONFLICTS_BY_CHANCE dates exceed it by chance.
+CONFLICT, CONFLICTS_BY_CHANCE = 3.0, 0.27
+#: A date that is an outlier with more than this probability is named and marked.
+LIKELY_OUTLIER = 0.5
 #: Conflicts that are listed one by one.
 MOST_CONFLICTS = 20
 #: What a method may report about itself that shows how far it is from convergence.
@@ -118,7 +121,7 @@ def banner(posterior: Posterior) -> tuple[str, str] | None:
 def conflict_limit(record: Record) -> float:
     """The number of reported standard deviations beyond which a date that moved is in conflict."""
     dates = max(int(np.count_nonzero(record.dated & ~record.exact)), 1)
-    return max(CONFLICT, -float(ndtri(0.5 * BY_CHANCE / dates)))
+    return max(CONFLICT, -float(ndtri(0.5 * CONFLICTS_BY_CHANCE / dates)))
 
 
 def rows_in_conflict(record: Record, input_means: Array) -> list[int]:
@@ -159,10 +162,19 @@ def conflicts(posterior: Posterior, names: Sequence[str] | None = None) -> list[
     for row, mean, sd in zip(rows, means, sds, strict=True):
         name = row_name(record, row, names)
         if record.depth is not None:
-            name = f"{name}, depth {record.depth[row]:g} {record.depth_unit}".rstrip()
+            name = f"{name}, {describe(record).along} {record.depth[row]:g} {record.depth_unit}".rstrip()
         dated = float(record.t[row]), float(record.t_sd[row])
         found.append(Conflict(row, name, *dated, float(mean), float(sd), record.t_unit))
     return found
+
+
+def likely_outliers(posterior: Posterior, names: Sequence[str] | None = None) -> list[str]:
+    """The dates that are more likely outliers than not, with their probability: "line 5, Beta-6 (97 %)"."""
+    found = posterior.date_outliers().to_numpy()
+    return [
+        f"{row_name(posterior.record, int(row), names)} ({percent(found[row])})"
+        for row in np.flatnonzero(found > LIKELY_OUTLIER)
+    ]
 
 
 def conflict_summary(posterior: Posterior, found: Sequence[Conflict]) -> str:

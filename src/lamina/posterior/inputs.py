@@ -9,7 +9,9 @@ from scipy.special import ndtri
 
 from ..dates import Uniform
 from ..engine.quantiles import LEVELS, QUANTILES, weighted_quantiles
+from ..methods.draws import evenly
 from ..model.problem import Problem
+from ..model.tails import with_tails
 from ..record import Record
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ Array = np.ndarray
 
 #: The number of rows that are summarised at once, to save memory in very long records.
 ROWS_AT_ONCE = 1000
+#: Chances of outliers are averaged over evenly spaced draws: at least, and so that dates times draws stay below.
+FEWEST_DRAWS, DATES_TIMES_DRAWS = 50, 5_000_000
 
 
 def ranges(problem: Problem) -> Array:
@@ -77,8 +81,28 @@ def means(posterior: Posterior) -> Array:
     return _within(posterior, np.arange(len(mean)), problem.to_user(mean))[problem.layer]
 
 
+def date_outliers(posterior: Posterior) -> Array:
+    """The probability that the date of each row is an outlier, shape (N,); NaN for dates without tails.
+
+    The mean of ``Date.outlier_probability`` over draws of the true input.
+    """
+    record = with_tails(posterior.record, posterior.model.t_errors)
+    found, dates = np.full(len(record), np.nan), record.dates or ()
+    rows = [row for row, date in enumerate(dates) if date is not None and not posterior.as_measured]
+    draws = posterior.draws
+    some = evenly(len(draws.tau), max(FEWEST_DRAWS, DATES_TIMES_DRAWS // max(len(rows), 1)))
+    weight = draws.weight[some] / draws.weight[some].sum()
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        part = np.array(rows[first : first + ROWS_AT_ONCE])
+        tau = draws_of(posterior, part)[some]
+        for k, row in enumerate(part):
+            probability = dates[row].outlier_probability(tau[:, k])
+            found[row] = np.nan if probability is None else weight @ probability
+    return found
+
+
 def table(posterior: Posterior) -> pd.DataFrame:
-    """One row per measurement: t, t_sd, then mean, sd and quantiles of the true input."""
+    """One row per measurement: t, t_sd, then mean, sd and quantiles of the true input, and the chance of an outlier."""
     import pandas as pd
 
     record = posterior.record
@@ -91,6 +115,9 @@ def table(posterior: Posterior) -> pd.DataFrame:
         found[:, 2:] = _quantiles_of_dates(posterior.problem.record)[posterior.problem.layer]
     columns = {"t": record.t, "t_sd": record.t_sd}
     columns.update(zip(("mean", "sd", *QUANTILES), found.T, strict=True))
+    outliers = date_outliers(posterior)
+    if np.isfinite(outliers).any():
+        columns["date_outlier"] = outliers
     return pd.DataFrame(columns)
 
 

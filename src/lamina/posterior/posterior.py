@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..engine.quantiles import summed_up
 from ..errors import MethodError
 from ..kernels import Constant, Linear, Stationary
-from ..methods.draws import Draws, affordable
+from ..methods.draws import Draws, affordable, evenly
 from ..methods.prediction import Parts, coefficients, component_names, components, curves, sample
 from ..methods.registry import METHODS
 from ..model.model import Model
@@ -24,7 +24,6 @@ from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
 from ..support.numbers import count, number, short, with_sd
 from . import agedepth, export, functionals, inputs, storage, times
-from .boxes import evenly
 from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
 from .summary import describe
 
@@ -38,7 +37,7 @@ Array = np.ndarray
 #: A value is an outlier if its variance is more than this many times the reported one.
 OUTLIER_FACTOR = 10.0
 #: Bands are averaged over evenly spaced draws: at most, at least, and in between so that draws times rows stay below.
-MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 1000, 50, 20_000_000
+AVERAGED_DRAWS = 1000, 50, 20_000_000
 #: The curve is computed in parts of this many numbers, draws times times, to save memory.
 NUMBERS_AT_ONCE = 10_000_000
 
@@ -122,7 +121,7 @@ class Posterior:
     @property
     def averaged(self) -> int:
         """The number of draws that bands are averaged over."""
-        return min(len(self.draws.tau), affordable(len(self.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS))
+        return min(len(self.draws.tau), affordable(len(self.record), *AVERAGED_DRAWS))
 
     @property
     def checkpoint(self) -> dict[str, Array] | None:
@@ -219,7 +218,8 @@ class Posterior:
     def inputs(self) -> pd.DataFrame:
         """The inputs, one row per measurement: t, t_sd, then mean, sd and quantiles of the true input.
 
-        For a method that takes the inputs as measured, sd and quantiles are those of the date. Tied rows share one
+        Where dates have tails, ``date_outlier`` is the probability that the date is an outlier. For a method that takes
+        the inputs as measured, sd and quantiles are those of the date. Tied rows share one
         input, whose date is the product of theirs.
         """
         return inputs.table(self)
@@ -245,6 +245,16 @@ class Posterior:
         share = self.draws.weight @ (factor > OUTLIER_FACTOR)
         found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
         return pd.Series(found, name="outlier")
+
+    def date_outliers(self) -> pd.Series:
+        """The probability that the date of each row is an outlier; NaN for dates without tails.
+
+        Student-t dates and radiocarbon dates (``student=True``) have tails: the probability that the error of the date
+        is more than twice the reported one. ``inputs`` has it as ``date_outlier``.
+        """
+        import pandas as pd
+
+        return pd.Series(inputs.date_outliers(self), name="date_outlier")
 
     def offsets(self) -> pd.DataFrame:
         """The vertical offset of each sequence: sequence, mean, sd and quantiles.

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import gammaln
 
-from ..methods.draws import Draws, affordable
+from ..methods.draws import Draws, affordable, evenly
 from ..methods.prediction import curves
 from ..model.parameters import Y_SCALE
-from .boxes import evenly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +34,7 @@ Verdict = Literal["as expected", "less", "more", "less, with outliers", "evenly"
 #: A count that is this unlikely, or less likely, is not due to chance: as three standard deviations.
 BY_CHANCE = 0.0027
 #: Draws that are used: at most, at least, and in between as many as keep draws times rows below the third number.
-MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 400, 10, 200_000
+SCATTER_DRAWS = 400, 10, 200_000
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
 
 
 def _some(draws: Draws, n: int) -> Draws:
-    some = draws.taken(evenly(len(draws.tau), affordable(n, MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)))
+    some = draws.taken(evenly(len(draws.tau), affordable(n, *SCATTER_DRAWS)))
     return replace(some, tau=some.tau.astype(float))
 
 

@@ -22,6 +22,8 @@ from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem, build_problem
 from ..record import Record
+from ..records.places import Places
+from ..support.checks import LARGEST
 from ..support.files import WriteError, replacing_stream
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ FORMAT = "lamina posterior 6"
 #: How every HDF5 file, and so every NetCDF file, begins.
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: The checksum is computed in parts of this many bytes.
-AT_ONCE = 2**20
+BYTES_AT_ONCE = 2**20
 
 #: Fields of a record and of draws that are variables of the file, with their dimensions. Inputs have one entry for each
 #: row, or for each layer where rows are tied.
@@ -53,9 +55,7 @@ _DATES = tuple(name for name, kind in vars(dates).items() if isinstance(kind, ty
 #: What a library says about a damaged file may be long.
 LONGEST_REASON = 200
 #: How far the sum of the weights may be from one.
-ROUNDING = 1e-6
-#: Squares of larger numbers could overflow.
-LARGEST = 1e100
+WEIGHTS_ROUNDING = 1e-6
 #: Parameters are stored as logarithms; those of larger ones are not numbers that a computer holds.
 LARGEST_LOG = 700.0
 #: Diagnostics of every fit.
@@ -139,7 +139,7 @@ def _seal(file: IO[bytes], size: int) -> bytes:
     """The last line of a file whose first ``size`` bytes hold the posterior."""
     found = hashlib.sha256()
     file.seek(0)
-    while size > 0 and (part := file.read(min(AT_ONCE, size))):
+    while size > 0 and (part := file.read(min(BYTES_AT_ONCE, size))):
         found.update(part)
         size -= len(part)
     return f"\n{FORMAT} sha256 {found.hexdigest()}\n".encode()
@@ -203,8 +203,8 @@ def _restored(arrays: dict[str, Array], text: str) -> tuple[Problem, Draws]:
     _check_diagnostics(facts["diagnostics"])
     # A method without gaps may have rows at one time, which others refuse.
     method = METHODS.get(facts["diagnostics"].get("method", ""))
-    uses_order = method is None or method.uses_order
-    problem = build_problem(Record(**measured, **facts["record"]), Model.from_dict(facts["model"]), uses_order)
+    has_gap_prior = method is None or method.has_gap_prior
+    problem = build_problem(Record(**measured, **facts["record"]), Model.from_dict(facts["model"]), has_gap_prior)
     drawn: dict[str, Any] = {name: arrays[name] for name in _DRAWS if name in arrays}
     _check_draws(problem, drawn, facts["chains"])
     return problem, Draws(**drawn, chains=facts["chains"], diagnostics=facts["diagnostics"])
@@ -218,20 +218,24 @@ def _plain(value: Any) -> Any:
 
 
 def _encode(value: Any) -> Any:
-    """For JSON, which has neither arrays nor dates."""
+    """For JSON, which has neither arrays nor places nor dates."""
     if isinstance(value, np.ndarray):
         return {"array": value.tolist()}
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Places):
+        return {"places": {one.name: getattr(value, one.name) for one in fields(value)}}
     if isinstance(value, dates.Date):
         return {"date": type(value).__name__, "arguments": value.arguments()}
     return str(value)
 
 
 def _decode(found: dict[str, Any]) -> Any:
-    """What ``_encode`` made of arrays and dates."""
+    """What ``_encode`` made of arrays, places and dates."""
     if list(found) == ["array"]:
         return np.asarray(found["array"])
+    if list(found) == ["places"] and isinstance(found["places"], dict):
+        return Places(**found["places"])
     if list(found) == ["date", "arguments"]:
         if found["date"] not in _DATES:
             raise ValueError(f"there is no kind of date {found['date']!r}")
@@ -297,7 +301,7 @@ def _check_ranges(drawn: Mapping[str, Array]) -> None:
     if (np.abs(drawn["phi"]) > LARGEST_LOG).any():
         raise ValueError("a parameter is zero or infinite")
     weight = drawn["weight"]
-    if (weight < 0.0).any() or abs(weight.sum() - 1.0) > ROUNDING:
+    if (weight < 0.0).any() or abs(weight.sum() - 1.0) > WEIGHTS_ROUNDING:
         raise ValueError("the weights of the draws are negative, or do not sum to one")
     if (drawn.get("extra_var", weight) < 0.0).any() or (drawn.get("moments", np.zeros((2, 1)))[1] < 0.0).any():
         raise ValueError("a variance is negative")

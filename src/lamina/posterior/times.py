@@ -27,7 +27,7 @@ _YEARS = {
     **dict.fromkeys(("ma", "myr", "myrs"), 1e6),
 }
 #: Fewer times cannot show a curve.
-FEWEST = 10
+FEWEST_TIMES = 10
 #: The usual number of times, the number per length of the kernel (rounding the step may leave four of ten), and the
 #: largest number.
 USUAL, PER_LENGTH, MOST = 400, 10, 4000
@@ -70,7 +70,7 @@ def default_times(posterior: Posterior, n: int | None = None, shown: ArrayLike |
         beyond = MOST_BEYOND * (high - low)
         low, high = min(low, max(np.min(shown), low - beyond)), max(high, min(np.max(shown), high + beyond))
     n = enough(posterior, high - low, USUAL) if n is None else n
-    check_whole("n", n, FEWEST)
+    check_whole("n", n, FEWEST_TIMES)
     step, decimals = _round_step((high - low) / (n - 3))
     tenth, decimals = step / 10.0, decimals + 1
     first, last = _next_whole(low / tenth), -_next_whole(-high / tenth)

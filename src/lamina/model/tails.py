@@ -1,0 +1,23 @@
+"""The dates that a model is fitted with: those of the record, with tails where the model wants them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..dates import Date, StudentT
+from ..record import Record
+
+
+def with_tails(record: Record, t_errors: str) -> Record:
+    """The record as it is fitted: with t_errors="student", dates given as t and t_sd have Student-t errors.
+
+    Rows with a date of another kind keep it; exact inputs and rows without a date stay as they are.
+    """
+    if t_errors != "student":
+        return record
+    dates: list[Date | None] = list(record.dates or [None] * len(record))
+    for row in np.flatnonzero(record.dated & ~record.exact):
+        dates[row] = dates[row] or StudentT(record.t[row], record.t_sd[row])
+    return replace(record, dates=tuple(dates))
