@@ -6,24 +6,24 @@ import threading
 import numpy as np
 import pytest
 
-from lamina.support.cpus import at_most, available_cores, in_parts
+from lamina.support.cpus import at_most, available_cpus, in_parts
 
 
 def test_cores_can_be_limited_for_a_while():
-    before = available_cores()
+    before = available_cpus()
     with at_most(1):
-        assert available_cores() == 1
+        assert available_cpus() == 1
         with at_most(1000):
-            assert available_cores() == before
-        assert available_cores() == 1
-    assert available_cores() == before
+            assert available_cpus() == before
+        assert available_cpus() == 1
+    assert available_cpus() == before
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 64, 100])
 @pytest.mark.parametrize("multiple", [1, 32])
 @pytest.mark.parametrize("cores", [1, 3])
 def test_parts_make_up_the_whole_and_begin_at_multiples(monkeypatch, n, multiple, cores):
-    monkeypatch.setattr("lamina.support.cpus.available_cores", lambda: cores)
+    monkeypatch.setattr("lamina.support.cpus.available_cpus", lambda: cores)
     seen, parts = np.zeros(n, dtype=int), []
 
     def work(part):
@@ -45,4 +45,4 @@ def test_on_one_core_no_thread_is_started():
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell")
 def test_no_more_cores_than_the_process_may_use():
-    assert available_cores() == len(os.sched_getaffinity(0))
+    assert available_cpus() == len(os.sched_getaffinity(0))

@@ -191,21 +191,21 @@ def _draw(x, C, Lam, eta, rng, dims):
     """x <- a draw from N(x, C) b, Eq. (42): with C = L L', the noise w in x + L w has precision I + L' Lam L."""
     d = len(dims)
     L, R, B, work = zeros(dims, dims), zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)
-    w, pull = zeros(dims, (0,)), zeros(dims, (0,))
+    w, residual = zeros(dims, (0,)), zeros(dims, (0,))
     _root(C, L, dims)
     multiply(Lam, L, work, dims, dims, dims)
     for i in range(d):
-        pull[i, 0] = eta[i, 0]
+        residual[i, 0] = eta[i, 0]
         for j in range(d):
-            pull[i, 0] -= Lam[i, j] * x[j, 0]
+            residual[i, 0] -= Lam[i, j] * x[j, 0]
             B[i, j] = 1.0 if i == j else 0.0
             for k in range(d):
                 B[i, j] += L[k, i] * work[k, j]
     _root(B, R, dims)
-    for i in range(d):  # R w = L' pull, then R' w = that + noise
+    for i in range(d):  # R w = L' residual, then R' w = that + noise
         s = 0.0
         for k in range(i, d):
-            s += L[k, i] * pull[k, 0]
+            s += L[k, i] * residual[k, 0]
         for k in range(i):
             s -= R[i, k] * w[k, 0]
         w[i, 0] = s / R[i, i]

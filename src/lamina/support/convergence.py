@@ -14,11 +14,11 @@ Array = np.ndarray
 #: Chains have converged if no R-hat is above this and no effective sample size below.
 R_HAT, ESS = 1.01, 400.0
 #: How often ``most_effective_draws`` may be too low.
-BY_CHANCE = 0.01
+TOO_LOW = 0.01
 #: Fewer draws a chain are not looked at.
 FEWEST_DRAWS = 4
 #: In chains shorter than this R-hat is infinite and no draw is effective.
-FEWEST = 8
+SHORTEST_CHAIN = 8
 
 
 def judge(draws: Array) -> tuple[Array, Array]:
@@ -26,7 +26,7 @@ def judge(draws: Array) -> tuple[Array, Array]:
 
     R-hat is the larger of the bulk and the tail version, the effective sample size that of the bulk.
     """
-    if draws.shape[1] < FEWEST:
+    if draws.shape[1] < SHORTEST_CHAIN:
         return np.full(draws.shape[2], np.inf), np.zeros(draws.shape[2])
     split = _split(draws)
     bulk, tails = _rank_normalise(split), _rank_normalise(np.abs(split - np.median(split, axis=(0, 1))))
@@ -65,7 +65,7 @@ def most_effective_draws(means: Array, variances: Array) -> float:
         return np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.nanmax(between / within)
-    return float(chains * chdtri(chains - 1, BY_CHANCE / V) / (chains - 1) / ratio)
+    return float(chains * chdtri(chains - 1, TOO_LOW / V) / (chains - 1) / ratio)
 
 
 def _split(draws: Array) -> Array:

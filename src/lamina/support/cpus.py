@@ -14,7 +14,7 @@ import numpy as np
 _most: ContextVar[int | None] = ContextVar("most", default=None)
 
 
-def available_cores() -> int:
+def available_cpus() -> int:
     """The number of CPUs that this process may run on: all of the machine where the system does not limit them.
 
     Inside ``at_most``, no more than its limit.
@@ -25,9 +25,9 @@ def available_cores() -> int:
 
 
 @contextmanager
-def at_most(cores: int) -> Iterator[None]:
-    """Inside, ``available_cores`` is no more than this: for one of several processes that share the machine."""
-    before = _most.set(cores)
+def at_most(cpus: int) -> Iterator[None]:
+    """Inside, ``available_cpus`` is no more than this: for one of several processes that share the machine."""
+    before = _most.set(cpus)
     try:
         yield
     finally:
@@ -40,7 +40,7 @@ def in_parts(n: int, work: Callable[[slice], None], multiple: int = 1) -> None:
     Slices begin at multiples of ``multiple``.
     """
     blocks = -(-n // multiple)
-    edges = np.minimum(np.linspace(0, blocks, min(available_cores(), blocks) + 1).astype(int) * multiple, n)
+    edges = np.minimum(np.linspace(0, blocks, min(available_cpus(), blocks) + 1).astype(int) * multiple, n)
     parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
     if len(parts) <= 1:
         for part in parts:

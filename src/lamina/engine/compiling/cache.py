@@ -28,9 +28,9 @@ from numba.core import caching, event
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Where there is compiled code.
-COMPILED = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "methods/**/*.py")
+COMPILED_FILES = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "methods/**/*.py")
 #: The notice that code has to be compiled: for each kind of record, once.
-NOTICE = "Compiling code for this kind of record. This happens once and usually takes half a minute."
+NOTICE = "Compiling code for this kind of record. This happens once and usually takes ten to twenty seconds."
 #: Set once there has been a warning, so that worker processes do not repeat it.
 WARNED = "LAMINA_CACHE_WARNED"
 _ADVICE = "Set NUMBA_CACHE_DIR to a folder that you can write to."
@@ -94,7 +94,7 @@ def _save(cache: Any, signature: Any, compiled: Any, save: Callable[..., None]) 
     try:
         save(cache, signature, compiled)
     except OSError as error:
-        _forget(cache)
+        _drop_index(cache)
         _warn(f"compiled code cannot be kept in {cache.cache_path}: {error.strerror or error}.")
 
 
@@ -102,11 +102,11 @@ def _load(cache: Any, signature: Any, context: Any, load: Callable[..., Any]) ->
     try:
         return load(cache, signature, context)
     except _UNREADABLE:
-        _forget(cache)
+        _drop_index(cache)
         return None
 
 
-def _forget(cache: Any) -> None:
+def _drop_index(cache: Any) -> None:
     """Remove the index of the code that was kept: it may speak of code that is damaged, or not there."""
     with suppress(OSError):
         os.unlink(cache._cache_file._index_path)
@@ -115,7 +115,7 @@ def _forget(cache: Any) -> None:
 @cache
 def _stamp() -> str:
     """A digest of the source of all compiled functions."""
-    files = sorted(file for pattern in COMPILED for file in PACKAGE.glob(pattern))
+    files = sorted(file for pattern in COMPILED_FILES for file in PACKAGE.glob(pattern))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -139,11 +139,11 @@ class _Watch(event.Listener):
     """Calls ``tell`` when a function of lamina is first compiled."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell, self.told = tell, False
+        self.tell, self.done = tell, False
 
     def on_start(self, event: Any) -> None:
-        if not self.told and event.data["dispatcher"].py_func.__module__.startswith("lamina."):
-            self.told = True
+        if not self.done and event.data["dispatcher"].py_func.__module__.startswith("lamina."):
+            self.done = True
             self.tell()
 
     def on_end(self, event: Any) -> None:
