@@ -65,7 +65,12 @@ def test_what_a_method_cannot_do_is_refused_before_it_runs(method):
         (fits.record(), Model(memory=True), method.has_memory, "has no memory between gaps"),
         (fits.record(), Model(outliers="student"), method.has_renewals, "has no outliers"),
         (limited, Model(), method.has_renewals, "has no limits, see row 0 "),
-        (fits.record(), Model(estimate="y_scale"), method.uses_order, "cannot estimate y_scale; npv, mcmc, nuts can"),
+        (
+            fits.record(),
+            Model(estimate="y_scale"),
+            method.has_gap_prior,
+            "cannot estimate y_scale; npv, mcmc, nuts can",
+        ),
     ):
         if able:
             assert prepare(record, method.name, model, **needs).problem.model == model

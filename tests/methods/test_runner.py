@@ -180,7 +180,7 @@ def test_a_curve_that_cannot_be_computed_is_not_judged(run_stubs):
     facts = run_stubs({"curve_of": lambda rng, n: np.full((n, 5), np.nan)})
     assert facts["converged"]
     assert np.isnan(facts["r_hat_curve"]).all()
-    assert words.judged_on(facts) == "all inputs and parameters"
+    assert words.judged_on(facts) == "all unknowns"
 
 
 def test_a_record_without_values_has_no_curve_to_watch():

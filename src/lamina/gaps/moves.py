@@ -13,6 +13,7 @@ memory three. ``now`` is the sampler's ``Pass``. Of it are used
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from numba import njit
 
@@ -20,6 +21,10 @@ from ..engine.noise import log_gamma_variate, uniform
 from ..engine.stack import INLINE
 from .pace import excess, innovation, innovation_after, pace_after, pace_between
 from .prior import log_ratio, log_term
+
+#: With memory, a row is drawn anew between its neighbours if it has this many times the room in which innovations are
+#: tiny: the mass near the ends is then that of Eq. (7) to this accuracy.
+LEAST_ROOM = 1e4
 
 
 @njit(**INLINE)
@@ -106,6 +111,82 @@ def draw_split(now, r, shift, rng):
     return now.way * (first + low if low < high else last - high)
 
 
+class Between(NamedTuple):
+    """Where the innovations around a row, with memory, leave it room; they are zero at the ends of the interval."""
+
+    low: float
+    high: float
+    shapes: tuple[float, float]  #: of the innovations at both ends
+    tiny: tuple[float, float]  #: the distances from the ends at which these are ``Exponents.tiny``
+
+
+@njit(**INLINE)
+def room_between(now, r, shift):
+    """``Between`` of row r given the other rows of its sequence, as times of the record (not of the sweep).
+
+    At the early end, the innovation of the gap before the row is zero, or that of the gap after the next row. At the
+    late end, that of the gap after the row is. Row r must lie between two regular gaps.
+    """
+    rows, tau = now.rows, now.tau
+    left, right = rows.before[r], rows.after[r]
+    back, ahead = (shift if now.way < 0 else 0.0), (shift if now.way > 0 else 0.0)
+    first, last = tau[left] - back + rows.least[left], tau[right] + ahead - rows.least[r]
+    before, after = rows.unit[left], rows.unit[r]
+    carry, own, shape = rows.carry[r], rows.carry[left], before
+    low, slope = first, 1.0 / (1.0 - own)
+    if own > 0.0:
+        low += before * own * pace_after(rows, tau, rows.before[left])
+    following = rows.carry[right]
+    if following > 0.0:
+        end = last - after * pace_after(rows, tau, right) / following
+        if end > low:
+            low, shape = end, rows.unit[right]
+            slope = shape * following / after / (1.0 - following)
+    high = (last * before + carry * after * first) / (before + carry * after)
+    tiny = now.prior.tiny
+    late = tiny * (1.0 - carry) / (1.0 + carry * after / before)
+    return Between(low, high, (now.prior.shape * shape, now.prior.shape * after), (tiny / slope, late))
+
+
+@njit(**INLINE)
+def _log_end(distance, shape, tiny):
+    """log-density of the distance from one end of ``Between``, as ``log_term`` has it."""
+    return (shape - 1.0) * math.log(max(distance, tiny)) - (math.log(shape) if distance < tiny else 0.0)
+
+
+@njit(**INLINE)
+def log_split(between, place):
+    """log-density of ``draw_split_with_memory`` at a time of the record, up to a constant."""
+    early = _log_end(place - between.low, between.shapes[0], between.tiny[0])
+    return early + _log_end(between.high - place, between.shapes[1], between.tiny[1])
+
+
+@njit(**INLINE)
+def draw_split_with_memory(now, r, old, shift, rng):
+    """A time of row r from a beta distribution between the ends of ``Between``, Eq. (53), and log q(old) / q(new).
+
+    NaN and 0 where the row has no two regular gaps or too little room.
+    """
+    rows = now.rows
+    left, right = rows.before[r], rows.after[r]
+    if left < 0 or right < 0 or not (rows.regular[left] and rows.regular[r]):
+        return math.nan, 0.0
+    between = room_between(now, r, shift)
+    room = between.high - between.low
+    if not room > LEAST_ROOM * (between.tiny[0] + between.tiny[1]):
+        return math.nan, 0.0
+    x, y = log_gamma_variate(rng, between.shapes[0]), log_gamma_variate(rng, between.shapes[1])
+    low, high = room / (1.0 + math.exp(y - x)), room / (1.0 + math.exp(x - y))
+    if low < between.tiny[0]:  # where the density is constant
+        low = between.tiny[0] * uniform(rng)
+        high = room - low
+    elif high < between.tiny[1]:
+        high = between.tiny[1] * uniform(rng)
+        low = room - high
+    place = between.low + low if low < high else between.high - high
+    return now.way * place, log_split(between, now.way * old) - log_split(between, place)
+
+
 @njit(**INLINE)
 def stretch_ratio(now, s, shift, step):
     """The same as everything after the last passed row of sequence s moves away from it by ``step``."""
@@ -116,19 +197,19 @@ def stretch_ratio(now, s, shift, step):
     if right < 0:
         return 0.0, 0.0
     k = left if now.way > 0 else right  # the earlier of the two
-    room = excess(now.way * tau[left], now.way * tau[right] + shift, rows.least[k])
-    if not room + step > 0.0:
+    spare = excess(now.way * tau[left], now.way * tau[right] + shift, rows.least[k])
+    if not spare + step > 0.0:
         return -math.inf, 0.0
     if not rows.regular[k]:
         return 0.0, 0.0
     following = rows.after[k]
     if rows.carry[k] > 0.0 or rows.carry[following] > 0.0:
-        logs, change = _stretch_with_memory(now, k, room / rows.unit[k], step / rows.unit[k])
+        logs, change = _stretch_with_memory(now, k, spare / rows.unit[k], step / rows.unit[k])
         if not logs > -math.inf:
             return -math.inf, 0.0
     else:
         unit, change = rows.unit[k], step
-        logs = log_term(now.prior, unit, room + step) - log_term(now.prior, unit, room)
+        logs = log_term(now.prior, unit, spare + step) - log_term(now.prior, unit, spare)
     return log_ratio(now.prior, rows.gaps[s], now.total[s], logs, change), change
 
 

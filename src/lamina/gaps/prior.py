@@ -185,11 +185,11 @@ def log_density(tau, gaps, prior):
     d_tau = np.zeros(tau.size)
     units, logs, total, before, shares, d_alpha = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(tau.size - 1):
-        room, unit = excess(tau[j], tau[j + 1], gaps.minimum[j]), gaps.unit[j]
-        pace = room / unit
+        spare, unit = excess(tau[j], tau[j + 1], gaps.minimum[j]), gaps.unit[j]
+        pace = spare / unit
         e = innovation(pace, before, gaps.carry[j]) if gaps.carry[j] > 0.0 else pace
         before = pace
-        if not (room >= 0.0 and e >= 0.0):
+        if not (spare >= 0.0 and e >= 0.0):
             return -math.inf, np.zeros(tau.size), 0.0
         if gaps.regular[j]:
             f, power = unit * e, prior.shape * unit + prior.extra
@@ -198,8 +198,8 @@ def log_density(tau, gaps, prior):
             logs += log_term(prior, unit, f)
             is_tiny = prior.shape > 0.0 and f < prior.tiny
             if power != 0.0 and not is_tiny:
-                d_tau[j + 1] += power / room
-                d_tau[j] -= power / room
+                d_tau[j + 1] += power / spare
+                d_tau[j] -= power / spare
             if prior.shape > 0.0:
                 logs -= math.lgamma(prior.shape * unit)
                 d_alpha += unit * (math.log(max(f, prior.tiny)) - digamma(prior.shape * unit))

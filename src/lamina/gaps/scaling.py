@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
     gaps: int  #: how many of them are scaled
     units: float  #: the sum of their units
-    room: float  #: the time that they take, less their minima
+    spare: float  #: the time that they take, less their minima
     smallest: float  #: the smallest of these times
 
 
@@ -36,17 +36,17 @@ def no_gaps():
 @njit(**INLINE)
 def elastic(rows, prior, r, gap):
     """How much of the gap after row r is scaled: its excess over the minimum, or nothing."""
-    room = excess(0.0, gap, rows.least[r])
-    return room if rows.regular[r] and room >= prior.tiny else 0.0
+    spare = excess(0.0, gap, rows.least[r])
+    return spare if rows.regular[r] and spare >= prior.tiny else 0.0
 
 
 @njit(**INLINE)
 def add_gap(rows, prior, r, gap, run):
     """The run with the gap after row r."""
-    room = elastic(rows, prior, r, gap)
-    if not room > 0.0:
+    spare = elastic(rows, prior, r, gap)
+    if not spare > 0.0:
         return run
-    return Run(run.gaps + 1, run.units + rows.unit[r], run.room + room, min(run.smallest, room))
+    return Run(run.gaps + 1, run.units + rows.unit[r], run.spare + spare, min(run.smallest, spare))
 
 
 @njit(**INLINE)
@@ -57,7 +57,7 @@ def can_scale(prior, run, factor):
 
 @njit(**INLINE)
 def log_jacobian(run, log_factor):
-    """Of the scaling of a run with one end fixed, where the other end takes a symmetric step, Eq. (53)."""
+    """Of the scaling of a run with one end fixed, where the other end takes a symmetric step, Eq. (54)."""
     return (run.gaps - 1) * log_factor
 
 
@@ -67,7 +67,7 @@ def scaling_ratio(prior, units, total, runs, factors, logs):
 
     ``units`` and ``total`` are the sums of its units and of f, ``logs`` the logarithms of the factors.
     """
-    change = (factors[0] - 1.0) * runs[0].room + (factors[1] - 1.0) * runs[1].room
+    change = (factors[0] - 1.0) * runs[0].spare + (factors[1] - 1.0) * runs[1].spare
     power = (runs[0].units * logs[0] + runs[1].units * logs[1]) * prior.shape
     power += (runs[0].gaps * logs[0] + runs[1].gaps * logs[1]) * prior.extra
     return log_ratio(prior, units, total, power, change), change

@@ -40,7 +40,7 @@ def _is_end(rows, r, count, run):
 
 @njit(**LEAN)
 def spread_roots(rows, tau, ratio, run, skip, trial):
-    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (56), without memory.
+    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (57), without memory.
 
     ``ratio`` is that of the standard deviations of the cube roots, after to before. Rows stay as in ``spread``. Returns
     -inf where a root would not be positive.
@@ -118,7 +118,7 @@ def _set_roots(rows, tau, run, mean, ratio, offset, trial):
 
 @njit(**LEAN)
 def spread(rows, tau, move, trial):
-    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (57).
+    """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (58).
 
     Exact rows stay, and so do gaps that are not regular, the ends of sequences and one row in ``move.run``; between
     those, new gaps are scaled to fill the time. Returns -inf where a number overflows.

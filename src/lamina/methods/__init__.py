@@ -16,6 +16,7 @@ from ..errors import MethodError
 from ..model.model import Model
 from ..model.problem import Problem
 from ..model.rows import Rows
+from ..record import Record
 from ..support.checks import check_whole
 from .draws import Draws
 from .words import Words
@@ -28,13 +29,26 @@ class Lack(NamedTuple):
 
     rows: Callable[[Rows], Array]  #: (N,) mask of them
     what: str  #: in words, after the name of the method
+    remedy: str  #: what the user can do
 
 
-UNDATED = Lack(lambda rows: np.isinf(rows.t_var), "needs a date for every row")
-TABULATED = Lack(lambda rows: rows.size > 0, "takes Gaussian dates only")
-BOUNDED = Lack(lambda rows: rows.bounded, "cannot follow a date with hard bounds")
-EQUAL_DEPTHS = Lack(lambda rows: rows.block >= 0, "needs to know the order of rows at equal depth")
-LEAST_GAPS = Lack(lambda rows: rows.least > 0.0, "has no minimum gaps")
+UNDATED = Lack(
+    lambda rows: np.isinf(rows.t_var), "needs a date for every row", 'Use method="mcmc", or leave these rows out'
+)
+TABULATED = Lack(
+    lambda rows: rows.size > 0,
+    "takes Gaussian dates only",
+    'Use method="mcmc", or give these rows t and t_sd without a date of their own kind',
+)
+BOUNDED = Lack(lambda rows: rows.bounded, "cannot follow a date with hard bounds", 'Use method="mcmc"')
+EQUAL_DEPTHS = Lack(
+    lambda rows: rows.block >= 0,
+    "needs to know the order of rows at equal depth",
+    'Use method="mcmc", or tie these rows if they are one layer (tie=, --equal-depth tie)',
+)
+LEAST_GAPS = Lack(
+    lambda rows: rows.least > 0.0, "has no minimum gaps", 'Use method="mcmc" or method="nuts", or leave least_gap out'
+)
 
 
 @dataclass(frozen=True)
@@ -46,9 +60,10 @@ class Method:
     title: str  #: in a few words
     words: Words  #: how the report words it, and what it cites
     infers_inputs: bool  #: or takes them as measured
-    uses_order: bool  #: has a prior of the gaps; learns, if asked, the scale of the errors
+    has_gap_prior: bool  #: has a prior of the gaps; learns, if asked, the scale of the errors
     has_memory: bool = False  #: between gaps
     has_renewals: bool = False  #: limits and outliers
+    has_places: bool = False  #: fits records of several sites
     needs: tuple[str, ...] = ()  #: options of which one must be given: ages of another model
     lacks: tuple[Lack, ...] = ()
     check_own: Callable[[Problem, dict[str, Any]], None] | None = None  #: raises what else cannot be, by options
@@ -66,18 +81,32 @@ class Method:
 
     def check_model(self, model: Model, others: Mapping[str, Method]) -> None:
         """Raise MethodError for what the method lacks, whatever the record; ``others`` may have it."""
-        if model.estimate and not self.uses_order:
-            can = ", ".join(name for name, other in others.items() if other.uses_order)
+        if model.estimate and not self.has_gap_prior:
+            can = ", ".join(name for name, other in others.items() if other.has_gap_prior)
             raise MethodError(f'method="{self.name}" cannot estimate {model.estimate[0]}; {can} can.')
+        if model.t_errors != "normal" and not self.has_gap_prior:
+            can = ", ".join(name for name, other in others.items() if other.has_gap_prior)
+            raise MethodError(f'method="{self.name}" takes normal dates only; {can} take t_errors="student".')
         if model.memory and not self.has_memory:
             raise MethodError(f'method="{self.name}" has no memory between gaps. Use method="mcmc".')
+
+    def check_places(self, record: Record, others: Mapping[str, Method]) -> None:
+        """Raise MethodError for a record with places, if the method has none; ``others`` may."""
+        if record.places is None or self.has_places:
+            return
+        can = [f'method="{name}"' for name, other in others.items() if other.has_places]
+        instead = f"Use {' or '.join(can)}, or fit" if can else "Fit"
+        raise MethodError(
+            f'method="{self.name}" has no places: it would fit one curve through the rows of all {len(record.places)} '
+            f"sites. {instead} each site by itself, in a record without site, latitude and longitude."
+        )
 
     def check_problem(self, problem: Problem, options: dict[str, Any]) -> None:
         """Raise MethodError for what the method cannot do with a record."""
         for lack in self.lacks:
             wrong = np.flatnonzero(lack.rows(problem.rows)[problem.layer])
             if wrong.size:
-                raise MethodError(f'method="{self.name}" {lack.what}, see {{rows}}. Use method="mcmc".', rows=wrong)
+                raise MethodError(f'method="{self.name}" {lack.what}, see {{rows}}. {lack.remedy}.', rows=wrong)
         if problem.has_renewals and not self.has_renewals:
             limits = np.flatnonzero((problem.rows.limit != 0)[problem.layer])
             outliers = problem.model.outliers is not None

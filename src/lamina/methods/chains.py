@@ -21,7 +21,7 @@ from ..errors import KernelError, MethodError, StorageError
 from ..model.problem import Problem
 from ..model.rows import Rows
 from ..support.checks import digest
-from .draws import Checkpoint
+from .draws import Checkpoint, evenly
 from .prediction import curve_means
 from .starts import starting_point
 
@@ -35,7 +35,7 @@ WATCHED_TIMES = (0.05, 0.275, 0.5, 0.725, 0.95)
 #: no more of them than fill MOST_BYTES.
 SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 400_000_000
 #: Draws go from the compiled chain to their places in parts of about this many numbers.
-NUMBERS_AT_ONCE = 2_000_000
+NUMBERS_A_PART = 2_000_000
 #: Convergence is judged on at least this many draws of all chains, however few the user wants.
 FEWEST_WATCHED = 1000
 #: The name of the checksum of all other arrays.
@@ -150,13 +150,8 @@ def watched_rows(problem: Problem, latent: Array) -> Array:
     if len(latent) <= 2 * WATCHED:
         return latent
     ends = np.array([rows[[0, -1]] for _, rows in problem.record.sequences], dtype=int).reshape(-1, 2)
-    ends = np.intersect1d(ends[_evenly(len(ends), WATCHED // 2)], latent)
-    return np.union1d(latent[_evenly(len(latent), WATCHED)], ends)
-
-
-def _evenly(n: int, most: int) -> Array:
-    """``most`` of 0 ... n - 1, both ends included, or all of them."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+    ends = np.intersect1d(ends[evenly(len(ends), WATCHED // 2)], latent)
+    return np.union1d(latent[evenly(len(latent), WATCHED)], ends)
 
 
 def watched_times(problem: Problem, latent: Array) -> Array:

@@ -8,7 +8,7 @@ Each sequence falls into runs of uncertain rows between exact ones. With gaps g 
     between     log-ratios of the gaps, which fill the time between two exact rows
     alone       the input itself                        (a row without order)
 
-``to_inputs`` gives the inputs and the log-Jacobian, Eqs. (3) and (61); ``pull_gradient`` carries a gradient in the
+``to_inputs`` gives the inputs and the log-Jacobian, Eqs. (3) and (62); ``pull_gradient`` carries a gradient in the
 inputs back.
 """
 
@@ -87,12 +87,12 @@ def _log_total(x, a, b):
 
 
 @njit(**LEAN)
-def _room(plan, k):
+def _spare(plan, k):
     """What is left between the exact rows around run k when every gap has its minimum."""
-    room = plan.ceiling[k] - plan.floor[k] - plan.least_after[k]
+    spare = plan.ceiling[k] - plan.floor[k] - plan.least_after[k]
     for i in range(plan.first[k], plan.first[k + 1]):
-        room -= plan.least[i]
-    return room
+        spare -= plan.least[i]
+    return spare
 
 
 @njit(cache=True, **LEAN_CALLED)
@@ -103,13 +103,13 @@ def to_inputs(plan, x, tau):
         a, b = plan.first[k], plan.first[k + 1]
         kind = plan.kind[k]
         if kind == BETWEEN:
-            room = _room(plan, k)
+            spare = _spare(plan, k)
             log_total = _log_total(x, a, b)
-            log_jacobian += (b - a) * math.log(room) - log_total
+            log_jacobian += (b - a) * math.log(spare) - log_total
             place = plan.floor[k]
             for i in range(a, b):
                 log_jacobian += x[i] - log_total
-                place += plan.least[i] + room * math.exp(x[i] - log_total)
+                place += plan.least[i] + spare * math.exp(x[i] - log_total)
                 tau[plan.rows[i]] = place
         elif kind == BELOW:
             place = plan.ceiling[k] - plan.least_after[k]
@@ -137,12 +137,12 @@ def pull_gradient(plan, x, d_tau, with_jacobian, d_x):
         a, b = plan.first[k], plan.first[k + 1]
         kind = plan.kind[k]
         if kind == BETWEEN:
-            room = _room(plan, k)
+            spare = _spare(plan, k)
             log_total = _log_total(x, a, b)
             later, mean = 0.0, 0.0
             for i in range(b - 1, a - 1, -1):
                 later += d_tau[plan.rows[i]]
-                d_x[i] = room * later
+                d_x[i] = spare * later
                 mean += math.exp(x[i] - log_total) * d_x[i]
             for i in range(a, b):
                 share = math.exp(x[i] - log_total)

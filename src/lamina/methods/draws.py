@@ -17,6 +17,11 @@ def affordable(rows: int, most: int, fewest: int, work: int) -> int:
     return min(most, max(fewest, work // max(rows, 1)))
 
 
+def evenly(n: int, most: int) -> Array:
+    """At most ``most`` of the positions 0 to n - 1, evenly spaced, the first and the last among them."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+
+
 @dataclass(frozen=True)
 class Draws:
     """S draws of (tau, phi), with weights that sum to one."""

@@ -44,6 +44,6 @@ METHOD = Method(
         citations=lambda facts: ("Rasmussen",),
     ),
     infers_inputs=False,
-    uses_order=False,
+    has_gap_prior=False,
     lacks=(UNDATED,),
 )

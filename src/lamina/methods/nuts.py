@@ -17,7 +17,7 @@ from ..errors import MethodError, MissingExtraError
 from ..model.problem import Problem
 from ..support.arviz_notice import no_refactor_notice
 from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, judge
-from ..support.cpus import available_cores
+from ..support.cpus import available_cpus
 from ..support.numbers import count
 from . import BOUNDED, EQUAL_DEPTHS, Method
 from .coordinates import make_plan, pull_gradient, to_coordinates, to_inputs
@@ -44,7 +44,7 @@ def run(
     density, wanted = _Density(problem), max(draws // chains, FEWEST_DRAWS)
     trace = sample(
         density.for_nutpie(from_pyfunc), draws=wanted, tune=warmup, chains=chains, seed=seed,
-        cores=min(chains, cores or available_cores()),
+        cores=min(chains, cores or available_cpus()),
         target_accept=target_accept, progress_bar=False, save_warmup=True,
     )  # fmt: skip
     tau, phi = _complete(trace.posterior)
@@ -170,7 +170,7 @@ METHOD = Method(
     title="the No-U-Turn sampler",
     words=Words(
         inference=lambda facts, kept: (
-            "Inputs and parameters were sampled together with the No-U-Turn sampler (Hoffman & Gelman 2014), with "
+            "All unknowns were sampled together with the No-U-Turn sampler (Hoffman & Gelman 2014), with "
             f"{count(facts['chains'], 'chain')} after {facts['warmup']:,} steps of warm-up; {count(kept, 'draw')} were "
             "kept."
         ),
@@ -179,7 +179,7 @@ METHOD = Method(
         citations=lambda facts: ("Tran", "Rasmussen", "Vehtari", "Hoffman"),
     ),
     infers_inputs=True,
-    uses_order=True,
+    has_gap_prior=True,
     lacks=(EQUAL_DEPTHS, BOUNDED),
     check_own=_check,
 )

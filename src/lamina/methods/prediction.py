@@ -33,7 +33,7 @@ from .target import Needs, Target, make_target
 Array = np.ndarray
 
 #: Inputs that are kept in single precision are turned into double about this many at a time.
-NUMBERS_AT_ONCE = 5_000_000
+DOUBLES_AT_ONCE = 5_000_000
 
 
 #: The parts of the curve: one, with or without the trend, or each kernel of a sum and then the trend.
@@ -124,7 +124,7 @@ def sample(
     read = _readouts(problem, at[None, order], parts)
     out = np.full((n, len(read.offset), len(at)), np.nan)
     if problem.kernel.is_markov:
-        step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+        step = max(DOUBLES_AT_ONCE // draws.tau.shape[1], 1)
         for first in range(0, n, step):
             some = which[first : first + step]
             chosen = _choose(problem, draws, some, first)
@@ -219,7 +219,7 @@ def _plain_target(problem: Problem) -> Target:
 
 def _in_portions(problem: Problem, draws: Draws, part: slice) -> Iterator[Chosen]:
     """The draws of a part, a portion at a time, because double precision may need twice the memory."""
-    step = max(NUMBERS_AT_ONCE // draws.tau.shape[1], 1)
+    step = max(DOUBLES_AT_ONCE // draws.tau.shape[1], 1)
     for first in range(part.start, part.stop, step):
         yield _choose(problem, draws, slice(first, min(first + step, part.stop)), first)
 

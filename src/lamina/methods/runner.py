@@ -29,7 +29,7 @@ CHECKS = 4
 #: Chains of records with no more rows converge in a second or so.
 SHORT = 200
 #: A curve that varies by less than this, relative to its size, is constant.
-ROUNDING = 1e-9
+CONSTANT_CURVE = 1e-9
 #: A shorter warm-up has one part only.
 FEWEST_IN_PARTS = 200
 
@@ -192,7 +192,7 @@ class ChainRunner:
         found, enough = judge(draws)
         first = draws.shape[2] - len(self.chains[0].times)
         for k in range(first, draws.shape[2]):
-            if np.ptp(draws[..., k]) <= ROUNDING * np.abs(draws[..., k]).max():
+            if np.ptp(draws[..., k]) <= CONSTANT_CURVE * np.abs(draws[..., k]).max():
                 found[k], enough[k] = 1.0, np.inf
         found[unknown] = enough[unknown] = np.nan
         return found, enough

@@ -109,7 +109,7 @@ def _evenly_paced(problem: Problem, tau: Array) -> Array:
         ends = np.flatnonzero(fixed)
         for start, stop in pairwise(ends):
             run = members[start:stop]
-            room = tau[members[stop]] - tau[run[0]] - rows.least[run].sum()
-            gaps = rows.least[run] + room * rows.unit[run] / rows.unit[run].sum()
+            spare = tau[members[stop]] - tau[run[0]] - rows.least[run].sum()
+            gaps = rows.least[run] + spare * rows.unit[run] / rows.unit[run].sum()
             tau[run[1:]] = tau[run[0]] + np.cumsum(gaps)[:-1]
     return tau

@@ -33,7 +33,7 @@ Array = np.ndarray
 
 #: What ``Target.outliers`` may be: see ``mcmc.renewal``.
 NO_OUTLIERS, MIXTURE, STUDENT = 0, 1, 2
-OUTLIERS = {None: NO_OUTLIERS, "mixture": MIXTURE, "student": STUDENT}
+OUTLIER_KINDS = {None: NO_OUTLIERS, "mixture": MIXTURE, "student": STUDENT}
 #: Gaps below this part of the floor, 1e-10 of the span, are alike to the prior: see ``gaps.prior.log_term``.
 TINY = 1e-7
 #: The fields of ``Rows`` that a sampler changes.
@@ -100,7 +100,7 @@ def make_target(problem: Problem) -> Target:
         gap_prior=exponents(
             "exponential" if is_gamma else problem.model.gaps, floor=problem.floor, tiny=TINY * problem.floor
         ),
-        outliers=OUTLIERS[problem.model.outliers],
+        outliers=OUTLIER_KINDS[problem.model.outliers],
         needs=make_needs(problem),
     )
 
@@ -120,7 +120,7 @@ def make_needs(problem: Problem) -> Needs:
         "tilt": (rows.slope != 0.0).any(),
         "memory": problem.model.memory,
         "t_scale": problem.free[T_SCALE],
-        "process": has_process(problem) and not problem.model.memory,
+        "process": has_process(problem),
     }
     return Needs(**{name: True if needed else None for name, needed in found.items()})
 

@@ -46,8 +46,8 @@ def chain_evidence(facts: Facts) -> str:
 def judged_on(facts: Facts) -> str:
     """What convergence was judged on."""
     if "r_hat_curve" not in facts or np.isnan(facts["r_hat_curve"]).any():
-        return "all inputs and parameters"
-    return "all inputs, parameters and points of the curve"
+        return "all unknowns"
+    return "all unknowns and points of the curve"
 
 
 def best_parameters(facts: Facts, kept: int) -> str:

@@ -13,6 +13,7 @@ import pytest
 from numba import njit
 from problems import FIELDS, N, uneven
 
+import lamina
 from lamina import Matern32
 from lamina.engine.stack import hold
 from lamina.gaps.moves import sum_innovations
@@ -20,7 +21,7 @@ from lamina.methods import mcmc
 from lamina.methods.mcmc import new_state
 from lamina.methods.mcmc.levels.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
 from lamina.methods.mcmc.levels.warp import choose_positions, propose_warp
-from lamina.methods.mcmc.levels.window import Window, last_end
+from lamina.methods.mcmc.levels.window import Window, count_windows, last_end
 from lamina.methods.mcmc.positions import make_pass, place_all
 from lamina.methods.target import log_prior, make_target, set_memory
 from lamina.model.model import Model
@@ -127,6 +128,30 @@ def test_ratio_of_tents_and_warps_with_several_sequences(function, fields, memor
     problem, target, _ = build(fields, memory)
     kinds = {check(function, problem, target, window, seed) for window in WINDOWS for seed in range(24)}
     assert kinds >= ({TENT} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP})
+
+
+@pytest.mark.parametrize("N", [1, 2, 7, 64, 100])
+@pytest.mark.parametrize(("shortest", "growth"), [(4, 2), (16, 2), (8, 4)])
+def test_every_window_has_a_step_of_its_own(N, shortest, growth):
+    first, length = 0, shortest
+    while length < growth * N:
+        for offset in range((length + 1) // 2, (length + 1) // 2 + length):
+            last = last_end.py_func(N, offset, length)
+            windows = (last - offset) // length + 2 if last else 1
+            assert windows <= N // length + 2
+        first += N // length + 2
+        length *= growth
+    assert first == count_windows(N, shortest, growth)
+
+
+@pytest.mark.parametrize(
+    ("names", "tents", "shortest"), [("a", 1, 4), ("ab", 2, 8), ("abc", 3, 16), ("abcdefgh", 1, 4)]
+)
+def test_a_few_interleaved_sequences_have_a_tent_each_in_longer_windows(names, tents, shortest):
+    rows = 3 * len(names)
+    record = lamina.Record(t=np.arange(rows), t_sd=0.3, y=np.zeros(rows), y_sd=0.1, sequence=list(names) * 3)
+    moves = mcmc.moves_of(build_problem(record, Model(Matern32())))
+    assert moves == mcmc.MOVES._replace(tents=tents, shortest=shortest)
 
 
 @pytest.mark.parametrize("N", [1, 2, 3, 5, 8, 21, 64, 100])

@@ -78,6 +78,12 @@ CASES = {
         priors={"alpha": (2.0, 1.5), "memory": (0.8, 1.8)},
         memory=True,
     ),
+    "memory, innovations of shape below 1": case(
+        record([0.0, 0.4, 0.6, 1.4, 1.7], 0.3, depth=[0.0, 1.0, 1.9, 3.1, 4.0]),
+        "gamma",
+        {**KNOWN, "alpha": 0.75, "memory": 0.8},
+        memory=True,
+    ),
     "memory with rows of unknown order": case(
         record([0.0, 0.3, 0.6, 0.7, 1.0, 1.4], 0.3, depth=[0.0, 1.0, 2.0, 2.0, 3.0, 4.0]),
         "gamma",

@@ -7,7 +7,7 @@ from test_npv import EVERY_RECORD, KNOWN_LEVEL, close, slopes, somewhere
 
 import lamina
 from lamina.methods.npv import _uncertain_everywhere
-from lamina.methods.npv.covariance import COVARIANCES, LOG_GAP_LIMITS, expand, make_covariance, pull, tie
+from lamina.methods.npv.covariance import COVARIANCES, LOG_GAP_LIMITS, expand, make_covariance, tie, tie_gradient
 from lamina.methods.npv.inference import Inference
 from lamina.methods.npv.objective import variance_part
 from lamina.model.model import Model
@@ -40,7 +40,7 @@ def test_the_gradient_in_the_free_variances_is_that_of_finite_differences(record
     d_v = np.empty(inference.shape)
     _, v = value(log_v, d_v)
     expected = slopes(lambda log_v: value(log_v, np.empty(inference.shape))[0], log_v, 1e-5)
-    close(pull(inference.covariance, d_v * v), expected, 1e-5)
+    close(tie_gradient(inference.covariance, d_v * v), expected, 1e-5)
 
 
 def test_isotropic_is_one_variance_for_log_gaps_and_for_starts_in_units_of_their_errors(record):

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import MethodError
 from ...model.problem import Problem
-from ...support.cpus import available_cores
+from ...support.cpus import available_cpus
 from ...support.numbers import count, number
 from .. import Method
 from ..chains import DrawBudget, draw_budget
@@ -42,7 +42,7 @@ THETA_MOVES = 8
 #: Fewer effective members, if they are also less than half of those given, cannot represent a posterior.
 FEWEST_MEMBERS = 20.0
 #: Rounding: how far a covariance may be from symmetric, and its eigenvalues below zero, relative to its largest entry.
-ROUNDING = 1e-8
+COVARIANCE_ROUNDING = 1e-8
 #: Members and the record's own dates may differ by this number of standard deviations of the dates.
 APART = 3.0
 
@@ -65,7 +65,7 @@ def run(
     kind: type[_NormalChain] | type[_MemberChain] = _NormalChain if members is None else _MemberChain
     seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
     made = [kind(problem, one, budget, ages) for one in seeds]
-    workers = min(chains, cores or available_cores())
+    workers = min(chains, cores or available_cpus())
     found = run_until_converged(made, warmup, max_sweeps or MAX_SWEEPS, workers, progress, checkpoint)
     facts = found.diagnostics | {"method": "ensemble"}
     if members is not None:
@@ -148,7 +148,7 @@ def _checked_covariance(problem: Problem, given: Any) -> Array:
     undated = np.flatnonzero(~record.dated)
     if undated.size:
         raise MethodError("covariance is that of the errors of t, which {rows} does not have: give it.", rows=undated)
-    slack = ROUNDING * float(np.abs(matrix).max())
+    slack = COVARIANCE_ROUNDING * float(np.abs(matrix).max())
     if np.abs(matrix - matrix.T).max() > slack or np.linalg.eigvalsh(matrix).min() < -n * slack:
         raise MethodError("covariance is not a covariance matrix: it is not symmetric, or has a negative eigenvalue.")
     free = np.flatnonzero(record.exact & (np.diag(matrix) > slack))
@@ -275,7 +275,7 @@ METHOD = Method(
         arguments=lambda facts: f"{'members' if 'members' in facts else 'covariance'}=..., ",
     ),
     infers_inputs=True,
-    uses_order=False,
+    has_gap_prior=False,
     needs=("members", "covariance"),
     check_own=_check,
 )

@@ -1,6 +1,6 @@
 """Inputs with a joint normal prior: elliptical slice sampling, tau = mean + root z with z standard normal.
 
-Murray, Adams & MacKay (2010, AISTATS), Eq. (68): a draw of the prior and the present z span an ellipse. On it a point
+Murray, Adams & MacKay (2010, AISTATS), Eq. (69): a draw of the prior and the present z span an ellipse. On it a point
 is looked for whose likelihood exceeds a random level. There is no step size. Where the data determine every row well,
 all of z at once would move little. So a run of its coordinates, of random length, is turned, and the others, which are
 independent of them a priori, stay. With a symmetric root each coordinate belongs to one row and those near it.
@@ -25,7 +25,7 @@ Array = np.ndarray
 #: Turns a round.
 TURNS = 8
 #: A bracket of angles narrower than this holds nothing but where the chain is.
-NARROWEST = 1e-12
+NARROWEST_BRACKET = 1e-12
 
 
 class Normal(NamedTuple):
@@ -61,7 +61,7 @@ def place(normal, tau, order):
 
 @njit(**INNER)
 def turn(target, state, normal, here, rng):
-    """Turn a run of z on an ellipse, Eq. (68); ``here`` is ``collapsed`` at the state, as is what is returned."""
+    """Turn a run of z on an ellipse, Eq. (69); ``here`` is ``collapsed`` at the state, as is what is returned."""
     R, N = len(normal.z), len(state.tau)
     length = min(int(math.exp(uniform(rng) * math.log(R + 1.0))), R)
     first = int(uniform(rng) * R)
@@ -76,7 +76,7 @@ def turn(target, state, normal, here, rng):
     level = here.value + math.log(1.0 - uniform(rng))
     high = 2.0 * math.pi * uniform(rng)
     angle, low = high, high - 2.0 * math.pi
-    while high - low > NARROWEST:
+    while high - low > NARROWEST_BRACKET:
         cosine, sine = math.cos(angle), math.sin(angle)
         for r in range(N):
             state.trial[r] = state.tau[r] + (cosine - 1.0) * normal.along[r] + sine * normal.across[r]

@@ -10,9 +10,9 @@ import numpy as np
 from ...engine.filter import Series
 from ...gaps.prior import SUMS
 from ...model.problem import Problem
-from ...support.cpus import available_cores
+from ...support.cpus import available_cpus
 from .. import Method
-from ..chains import NUMBERS_AT_ONCE, Chain, DrawBudget, draw_budget
+from ..chains import NUMBERS_A_PART, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..runner import Progress, run_until_converged
 from ..target import CHANGING, Target, make_needs, make_target
@@ -31,7 +31,9 @@ Array = np.ndarray
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha a little
 #: more. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=2, tents=1, warps=1, kinds=255, growth=2, stretches=1)
+MOVES = Moves(theta=2, spread=2, tents=1, warps=1, kinds=255, shortest=4, growth=2, stretches=1)
+#: With so many sequences or more, few rows of one are in a window, and moves are made as for one sequence.
+MOST_INTERLEAVED = 8
 #: The limit of each chain after warm-up, unless another is given.
 MAX_SWEEPS = {"markov": 200_000, "dense": 20_000}
 
@@ -54,7 +56,7 @@ def run(
     kind: type[Chain] = MarkovChain if problem.engine == "markov" else DenseChain
     seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
     # The dense chain is interpreted, and holds Python's lock: a second thread would only wait for it.
-    workers = min(chains, cores or available_cores()) if kind is MarkovChain else 1
+    workers = min(chains, cores or available_cpus()) if kind is MarkovChain else 1
     made = [kind(problem, one, budget) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
     return run_until_converged(made, warmup, limit, workers, progress, checkpoint)
@@ -73,11 +75,11 @@ class MarkovChain(Chain):
     @property
     def moves(self) -> Moves:
         """How often each kind of move is made."""
-        return MOVES
+        return moves_of(self.problem)
 
     def advance(self, count: int, thin: int, adapt: bool) -> None:
         problem, n = self.problem, len(self.problem.record)
-        step = max(NUMBERS_AT_ONCE // n, 1)
+        step = max(NUMBERS_A_PART // n, 1)
         for some in (min(step, count - k) for k in range(0, count, step)):
             size = 0 if adapt else some
             beside = np.empty((2, size if problem.has_renewals else 0, n))
@@ -114,6 +116,18 @@ class MarkovChain(Chain):
         state.covariance[:] *= 1e-3
 
 
+def moves_of(problem: Problem) -> Moves:
+    """The moves that pay for a record: those of one sequence, or longer windows with more tents for a few.
+
+    The slowest inputs are then short runs of one sequence against the others: tents move them, if there are enough.
+    """
+    sequences = len(problem.rows.gaps)
+    if not 2 <= sequences < MOST_INTERLEAVED:
+        return MOVES
+    shortest = MOVES.shortest * (2 if sequences == 2 else 4)
+    return MOVES._replace(tents=sequences * MOVES.tents, shortest=shortest)
+
+
 def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State:
     """A chain that begins at inputs tau (N,) and parameters phi (P,)."""
     n, columns, sequences = len(problem.record), len(problem.columns), len(problem.rows.gaps)
@@ -145,7 +159,8 @@ def _first_tuning(problem: Problem) -> Tuning:
     """Steps before warm-up."""
     n, scale = len(problem.record), 0.5 * np.where(problem.record.exact, 1.0, problem.scale)
     kinds = KINDS if make_needs(problem).trades is None else 2 * KINDS
-    windows = np.full((kinds, count_windows(n, MOVES.growth)), np.median(scale))
+    moves = moves_of(problem)
+    windows = np.full((kinds, count_windows(n, moves.shortest, moves.growth)), np.median(scale))
     return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3))
 
 
@@ -155,15 +170,14 @@ METHOD = Method(
     title="Metropolis-within-Gibbs sampling",
     words=Words(
         inference=lambda facts, kept: (
-            "Inputs and parameters were sampled together by Metropolis-within-Gibbs sampling, "
-            f"{chain_length(facts, kept)}."
+            f"All unknowns were sampled together by Metropolis-within-Gibbs sampling, {chain_length(facts, kept)}."
         ),
         evidence=chain_evidence,
         remedy="Run it again with more sweeps, and check the dates in conflict: one wrong date can hold up a chain.",
         citations=lambda facts: ("Tran", "Rasmussen", "Vehtari"),
     ),
     infers_inputs=True,
-    uses_order=True,
+    has_gap_prior=True,
     has_memory=True,
     has_renewals=True,
 )

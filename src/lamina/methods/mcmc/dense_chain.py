@@ -6,7 +6,7 @@ A round of the chain is
     memory, alpha, t_scale    random walks that leave the likelihood as it is
     gaps     some coordinates of (start, log-gaps), one at a time: a gap is scaled and what lies after it shifts along
     beta     the trend coefficients, which theta and gaps integrate out, are drawn from their exact conditional
-    tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows (Woodbury)
+    tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows, Eq. (50)
 
 The posterior is that of the Markov chain. Rows are in the order of the record: only the order within each sequence
 matters here.
@@ -18,7 +18,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
+import scipy  # its parts load when they are first used: the Markov engine starts without them
 
 from ...dense import NoCurve
 from ...dense.moving import MovingInverse
@@ -123,10 +123,10 @@ class DenseChain(Chain):
         rows = self.problem.rows
         K = curve.kernel.covariance(np.abs(tau[:, None] - tau))
         K.flat[:: len(tau) + 1] += curve.y_var
-        L, failed = dpotrf(K, lower=1)
+        L, failed = scipy.linalg.lapack.dpotrf(K, lower=1)
         if failed:
             return nothing
-        Z, _ = dtrtrs(L, rows.base + np.outer(tau, rows.slope), lower=1)
+        Z, _ = scipy.linalg.lapack.dtrtrs(L, rows.base + np.outer(tau, rows.slope), lower=1)
         value, root, whitened = integrate(Z.T @ Z + self.problem.design.prior)
         if math.isnan(value):
             return nothing

@@ -27,6 +27,7 @@ class Moves(NamedTuple):
     tents: int  #: in each window
     warps: int  #: in each window
     kinds: int  #: bit k: whether moves of one sequence of the kind k are made (``levels.tent``); bit k + 4: such warps
+    shortest: int  #: the shortest windows have about this many positions
     growth: int  #: the windows of each level are so many times as long as those of the level before
     stretches: int  #: whether gaps are stretched in a sweep
 

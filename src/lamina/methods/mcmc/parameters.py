@@ -1,7 +1,7 @@
 """Random walks of alpha, memory and t_scale given the inputs.
 
 Each leaves p(parameter | tau) invariant: the gaps determine alpha and memory, Eqs. (5) and (9), and the dates
-t_scale, Eq. (58). The likelihood plays no part, so that a move costs O(1), or O(N) for memory.
+t_scale, Eq. (59). The likelihood plays no part, so that a move costs O(1), or O(N) for memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _log_conditional(target, state, i, errors):
     """log p(phi[i] | tau), up to a constant: from ``squared_errors``, or from what ``sum_gaps`` wrote."""
     value = log_parameter_prior(target, state.phi, i)
     if i == T_SCALE:
-        return value - errors[1] * state.phi[i] - 0.5 * errors[0] * math.exp(-2.0 * state.phi[i])  # Eq. (58)
+        return value - errors[1] * state.phi[i] - 0.5 * errors[0] * math.exp(-2.0 * state.phi[i])  # Eq. (59)
     value += log_gaps(target.rows, gap_prior_at(target, state.phi), state.sums)
     return value - log_share(target.rows) if i == MEMORY else value
 

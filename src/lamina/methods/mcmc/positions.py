@@ -37,7 +37,7 @@ class Later(NamedTuple):
     """Sums over this and later positions, which make the dates of a stretch O(1), Eq. (52)."""
 
     weight: np.ndarray  #: (N + 1,) sum of 1 / t_var, of Gaussian dates
-    pull: np.ndarray  #: (N + 1,) sum of (time - t) / t_var, of the same
+    misfit: np.ndarray  #: (N + 1,) sum of (time - t) / t_var, of the same
     open: np.ndarray  #: (N + 1,) no exact row here or later
     table: np.ndarray  #: (N + 1,) the next position, from this one on, whose date is not Gaussian
     tables: np.ndarray  #: (N + 1,) how many there are
@@ -148,7 +148,7 @@ def sum_later(now, p):
     exact = rows.t_var[r] == 0.0
     later.open[p] = later.open[p + 1] and not exact
     later.weight[p] = later.weight[p + 1]
-    later.pull[p] = later.pull[p + 1]
+    later.misfit[p] = later.misfit[p + 1]
     later.table[p] = later.table[p + 1]
     later.tables[p] = later.tables[p + 1]
     if rows.size[r] > 0:
@@ -156,4 +156,4 @@ def sum_later(now, p):
         later.tables[p] += 1
     elif not exact:
         later.weight[p] += 1.0 / rows.t_var[r]
-        later.pull[p] += (now.line.time[p] - now.way * rows.t[r]) / rows.t_var[r]
+        later.misfit[p] += (now.line.time[p] - now.way * rows.t[r]) / rows.t_var[r]

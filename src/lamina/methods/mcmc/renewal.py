@@ -2,8 +2,8 @@
 
 limit      A curve above y with error: p = Phi((f - y) / y_sd). The same is a measured value y' = f + N(0, y_var) of
            which only y' > y is known. y' is drawn from its conditional given all other rows, the curve integrated
-           out, Eq. (59), which leaves the posterior invariant.
-outlier    The variance of a row is multiplied by an unknown factor, Eq. (60). MIXTURE: 1, or OUTLIER_FACTOR with
+           out, Eq. (60), which leaves the posterior invariant.
+outlier    The variance of a row is multiplied by an unknown factor, Eq. (61). MIXTURE: 1, or OUTLIER_FACTOR with
            probability OUTLIER_SHARE. STUDENT: inverse gamma, which makes the errors of y Student's t with FREEDOM
            degrees. A symmetric proposal is accepted with the ratio of prior and likelihood.
 """
@@ -35,7 +35,7 @@ def propose_factor(factor, outliers, rng):
 
 @njit(**INLINE)
 def log_outlier(factor, outliers):
-    """log prior of a factor (Student: of its logarithm), up to a constant, Eq. (60)."""
+    """log prior of a factor (Student: of its logarithm), up to a constant, Eq. (61)."""
     if outliers == MIXTURE:
         return math.log(OUTLIER_SHARE if factor > 1.0 else 1.0 - OUTLIER_SHARE)
     return -0.5 * FREEDOM * (math.log(factor) + 1.0 / factor)
@@ -77,7 +77,7 @@ def renew(wanted, now, state, p, dt, rng):
         here = log_with_data(process, line, state, p, z, y_var, dt)
         up = log_with_data(process, line, state, p, z + s, y_var, dt)
         down = log_with_data(process, line, state, p, z - s, y_var, dt)
-        precision = (2.0 * here - up - down) / (s * s)  # Eq. (59)
+        precision = (2.0 * here - up - down) / (s * s)  # Eq. (60)
         if precision > 0.0:  # rounding may have left nothing of it; the value then stays
             mean = z + 0.5 * (up - down) / (s * precision)
             new = draw_beyond(mean, 1.0 / math.sqrt(precision), z - rows.shift[r], rows.limit[r], rng)

@@ -3,7 +3,8 @@
 A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
 with the ratio of Eq. (51), which costs O(1). With depths, every other proposal is a draw from the prior of the row
 given its neighbours in its sequence, and the prior cancels from the ratio: gaps with a shape below 1 are often tiny,
-which no step of one size can follow.
+which no step of one size can follow. With memory so are innovations, and the draw is from a beta distribution that is
+infinite where they vanish.
 """
 
 from __future__ import annotations
@@ -16,18 +17,26 @@ from ...engine.filter import copy_state
 from ...engine.local import log_input, predict_to
 from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE
-from ...gaps.moves import draw_split, move_ratio
+from ...gaps.moves import draw_split, draw_split_with_memory, move_ratio
 from ...model.rows import data_less_trend
 from .metropolis import TARGET, accept, adapt
 from .positions import add_to_total, date_ratio
 
 
 @njit(**INLINE)
-def _split(wanted, now, r, shift, rng):
-    """A draw from the prior of row r between its neighbours, half of the time; otherwise NaN."""
-    if wanted is None:
-        return math.nan
-    return draw_split(now, r, shift, rng) if uniform(rng) < 0.5 else math.nan
+def _draw(memory, now, r, old, shift, rng):
+    """A draw of row r between its neighbours or NaN, and log q(old) / q(new) if the prior does not cancel, or NaN."""
+    if memory is None:
+        return draw_split(now, r, shift, rng), math.nan
+    return draw_split_with_memory(now, r, old, shift, rng)
+
+
+@njit(**INLINE)
+def _split(wanted, now, r, old, shift, rng):
+    """``_draw`` half of the time; otherwise NaN."""
+    if wanted is None or uniform(rng) < 0.5:
+        return math.nan, math.nan
+    return _draw(now.needs.memory, now, r, old, shift, rng)
 
 
 @njit(**INLINE)
@@ -40,14 +49,14 @@ def move_input(now, states, p, shift, own, future, rng):
     is_first, is_last, here = p == 0, p == len(now.row) - 1, line.time[p]
     before = 0.0 if is_first else line.time[p - 1]
     after = 0.0 if is_last else line.time[p + 1] + shift
-    new, accepted = _split(now.needs.process, now, r, shift, rng), 0.0
+    (new, back), accepted = _split(now.needs.process, now, r, here, shift, rng), 0.0
     is_step = math.isnan(new)
     if is_step:
         new = here + now.tuning.move[r] * standard_normal(rng)
     if (is_first or new > before) and (is_last or new < after):
         ratio, change = move_ratio(now, r, here, new, shift)
         if not is_step and ratio > -math.inf:
-            ratio = 0.0
+            ratio = 0.0 if math.isnan(back) else ratio + back
         ratio += date_ratio(now, r, here, new)
         z = data_less_trend(now.rows, r, now.beta, now.way * new)
         if is_first:

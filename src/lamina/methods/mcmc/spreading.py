@@ -94,7 +94,7 @@ def _spread(wanted, target, state, proposal, run, skip):
 
 @njit(**INNER)
 def move_spread(target, state, here, what, rate, rng):
-    """Moves of alpha or memory together with the gaps, Eqs. (56) and (57).
+    """Moves of alpha or memory together with the gaps, Eqs. (57) and (58).
 
     ``here`` is ``collapsed`` at the state; ``what`` is the parameter's position in phi, the place of its steps in
     ``Tuning.spread``, and the number of moves.

@@ -48,8 +48,8 @@ def _propose(now, p, shift, scale, rng):
     if not (math.isfinite(step) and gap + step > 0.0):
         return 0.0, -math.inf
     ratio = math.log(factor)
-    pull = later.pull[p + 1] + shift * later.weight[p + 1]
-    ratio -= step * (pull + 0.5 * step * later.weight[p + 1]) / (now.t_scale * now.t_scale)
+    misfit = later.misfit[p + 1] + shift * later.weight[p + 1]
+    ratio -= step * (misfit + 0.5 * step * later.weight[p + 1]) / (now.t_scale * now.t_scale)
     for s in range(len(now.total)):
         ratio += stretch_ratio(now, s, shift, step)[0]
         if not ratio > -math.inf:

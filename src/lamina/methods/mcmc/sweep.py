@@ -5,13 +5,13 @@ merged order. At each it may propose
 
     exchange   the rows at positions p and p + 1 trade places, or one is reflected across the other (``exchange``)
     renew      new values for a limit or an outlier (``renewal``)
-    move       the row at position p moves between its neighbours (``single``)
-    stretch    the gap after position p is scaled and everything later shifts along (``stretch``)
+    move       the row at position p moves between its neighbours, Eq. (51) (``single``)
+    stretch    the gap after position p is scaled and everything later shifts along, Eq. (52) (``stretch``)
 
 Each leaves the posterior invariant, because which move is tried depends on the position and never on the row. A
-backward pass computes b, what later rows know; the filter then runs forward, and every decision is taken where the two
-meet. A sweep runs forwards or backwards in time (``way`` = +1 or -1, times negated): the process is reversible, and
-a gap that cannot be stretched one way because exact rows lie ahead can be stretched the other way.
+backward pass computes b, Eq. (28), what later rows know; the filter then runs forward, and every decision is taken
+where the two meet. A sweep runs forwards or backwards in time (``way`` = +1 or -1, times negated): the process is
+reversible, and a gap that cannot be stretched one way because exact rows lie ahead can be stretched the other way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Joint random walk of theta (and y_scale) given the inputs.
 
 Leaves p(theta | tau, y) invariant, trend coefficients integrated out: a symmetric Gaussian step, accepted with the
-ratio of p(y | tau, theta) p(theta). The shape of the step is the covariance of theta, learnt in warm-up.
+ratio of p(y | tau, theta) p(theta), Eq. (44). The shape of the step is the covariance of theta, learnt in warm-up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """npv: the paper's method, non-parametric variational inference (Gershman, Hoffman & Blei 2012) on (start, log-gaps).
 
 The means climb the first-order objective together with the parameters, the variances the second-order one, in turn. A
-step of the means is shortened until the second-order objective F, Eq. (63), rises, so F rises at every outer step. Of
+step of the means is shortened until the second-order objective F, Eq. (64), rises, so F rises at every outer step. Of
 several random starts the one with the highest F is used. Prediction averages over Q ("mixture"), or uses the expected
 inputs ("plugin", as the paper does).
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import MethodError
 from ...model.problem import Problem
-from ...support.cpus import available_cores
+from ...support.cpus import available_cpus
 from ...support.numbers import count, number
 from .. import EQUAL_DEPTHS, LEAST_GAPS, TABULATED, UNDATED, Method
 from ..draws import Draws
@@ -49,7 +49,7 @@ def run(
     began = time.perf_counter()
     inference = Inference(_uncertain_everywhere(problem), components, max_steps, covariance)
     seeds = np.random.SeedSequence(seed).spawn(restarts + 1)
-    with ThreadPoolExecutor(min(restarts, cores or available_cores())) as pool:
+    with ThreadPoolExecutor(min(restarts, cores or available_cpus())) as pool:
         climbs = [pool.submit(inference.climb, one) for one in seeds[:restarts]]
         try:
             wait(climbs)
@@ -120,9 +120,9 @@ def _check(problem: Problem, options: dict[str, Any]) -> None:
 
 
 def _inference_in_words(facts: Facts, kept: int) -> str:
-    averaged = f"the curve was averaged over {count(kept, 'draw')} from it" if kept > 1 else "its mean inputs were used"
+    averaged = f"the curve was averaged over {count(kept, 'draw')} from it" if kept > 1 else "its means were used"
     return (
-        "The posterior of the inputs was approximated by a mixture of Gaussians with "
+        "The posterior was approximated by a mixture of Gaussians with "
         f"{facts.get('covariance', 'diagonal')} covariance (nonparametric variational inference, "
         f"Gershman et al. 2012), the best of {count(len(facts['objectives']), 'start')}, with parameters at their best "
         f"values; {averaged}."
@@ -148,7 +148,7 @@ METHOD = Method(
         citations=lambda facts: ("Tran", "Rasmussen", "Gershman"),
     ),
     infers_inputs=True,
-    uses_order=True,
+    has_gap_prior=True,
     lacks=(UNDATED, TABULATED, EQUAL_DEPTHS, LEAST_GAPS),
     check_own=_check,
 )

@@ -2,7 +2,7 @@
 
 diagonal    each log-gap and each start has its own variance
 isotropic   one variance a component, as in the paper: that of a log-gap. A start is a time and a log-gap is not, so a
-            start has this variance times the square of the error of its date, Eq. (62). The error and not the mean gap
+            start has this variance times the square of the error of its date, Eq. (63). The error and not the mean gap
             is its unit: a row without order has no gaps, and a start that is known stays known.
 """
 
@@ -49,7 +49,7 @@ def expand(covariance: Covariance, log_v: Array) -> Array:
     return np.exp(log_v)[:, covariance.group] * covariance.unit
 
 
-def pull(covariance: Covariance, d_log: Array) -> Array:
+def tie_gradient(covariance: Covariance, d_log: Array) -> Array:
     """The gradient in log_v (K, G) from that in the logarithms of all variances (K, n)."""
     return d_log if len(covariance.limits) > 1 else d_log.sum(axis=1, keepdims=True)
 

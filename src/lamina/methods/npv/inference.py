@@ -1,4 +1,4 @@
-"""The climb of npv from one start: means with parameters, then variances, in turn, until F no longer rises."""
+"""The climb of npv from one start: means with parameters, then variances, in turn, until F of (63) rises no more."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from ...model.parameters import ALPHA, T_SCALE, Y_SCALE
 from ...model.problem import Problem
 from ..chains import draw_budget, precision
 from ..coordinates import OPEN, Plan, make_plan, pull_gradient, to_coordinates, to_inputs
+from ..maximise import NOWHERE
 from ..starts import starting_inputs, starting_phi
 from ..target import Target, dense_likelihood, make_target, spacing
-from .covariance import Covariance, expand, make_covariance, pull, tie
+from .covariance import Covariance, expand, make_covariance, tie, tie_gradient
 from .metric import JointMetric, Plain, later_precision, make_metric
 from .objective import gaps_curvature, interleaved_curvature, mean_part, smooth_part, variance_part
 
@@ -29,8 +30,6 @@ Path = Callable[[float], Array]
 TOLERANCE = 1e-2
 #: Iterations of the optimiser between two outer steps, in short and in long records.
 ITERATIONS, ITERATIONS_LONG = 30, 20
-#: Stands for infinity, which the line search cannot handle.
-NOWHERE = 1e300
 #: Of logarithms of parameters, between which gradients are compared.
 DIFFERENCE = 1e-4
 #: Longer records climb in coordinates of their own (``metric``), and the parameters climb alone first: their prior
@@ -172,7 +171,7 @@ class Inference:
             value = variance_part(self.plan, self.target.rows, m, v, curvature, math.exp(phi[T_SCALE]), d_v)
             if not math.isfinite(value):
                 return NOWHERE, np.zeros(len(x))
-            return -value, -pull(self.covariance, d_v * v).ravel()
+            return -value, -tie_gradient(self.covariance, d_v * v).ravel()
 
         bounds, options = self.covariance.limits * self.K, {"maxiter": 30}
         found = minimize(objective, log_v.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options)

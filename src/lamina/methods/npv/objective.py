@@ -1,12 +1,12 @@
 """The pieces of the npv objective, in closed form and compiled.
 
-Q, Eq. (62), is a mixture of K Gaussians over the coordinates x = (start, log-gaps) of every sequence. F is Eq. (63), to
+Q, Eq. (63), is a mixture of K Gaussians over the coordinates x = (start, log-gaps) of every sequence. F is Eq. (64), to
 be maximised. With g(x) = log p(y | x) + log p(gaps) + log-Jacobian it takes
 
     first order     E g ~ (1/K) sum_k g(m_k)
     second order    E g ~ (1/K) sum_k [ g(m_k) + ½ sum_j v_kj d²g/dx_j²(m_k) ]
-    dates           E log p(t | x), exact, Eq. (64)
-    entropy         its lower bound, Eq. (65)
+    dates           E log p(t | x), exact, Eq. (65)
+    entropy         its lower bound, Eq. (66)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..target import gap_prior_at, likelihood, spacing
 
 @njit(**INNER)
 def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
-    """E log p(t | x) under N(m, diag v), Eq. (64), up to a constant; its gradients are added to d_m and d_v (n,).
+    """E log p(t | x) under N(m, diag v), Eq. (65), up to a constant; its gradients are added to d_m and d_v (n,).
 
     Returns the value and the expected sum of squares, which t_scale needs.
     """
@@ -65,7 +65,7 @@ def expected_dates(plan, rows, m, v, t_scale, d_m, d_v):
 
 @njit(**INNER)
 def entropy_bound(m, v, d_m, d_v):
-    """The lower bound of the entropy, Eq. (65), for m, v (K, n); gradients are added to d_m and d_v."""
+    """The lower bound of the entropy, Eq. (66), for m, v (K, n); gradients are added to d_m and d_v."""
     K, n = m.shape
     logs = np.empty((K, K))
     for k in range(K):

@@ -1,4 +1,9 @@
-"""Moves at all scales: windows of 4, 8, 16, ... positions, up to the whole record, one proposal in each.
+"""Moves at all scales: windows of ever more positions, up to the whole record, with some proposals in each.
+
+One sequence has windows of 4, 8, 16, ... positions. With a few interleaved ones the shortest are longer, because
+they would hold too few rows of one sequence, and there is one tent for each sequence (``mcmc.moves_of``).
+
+Tents and ramps have the ratio (53), warps (55), with the likelihood of a window (54).
 
 A level of windows costs O(N), and all levels O(N log N). With them, effective draws a sweep do not fall with N.
 """
@@ -18,7 +23,7 @@ from ..metropolis import TARGET, accept, adapt
 from ..positions import add_to_total, make_pass, place_all
 from .tent import KINDS, choose_members, propose_members
 from .warp import choose_positions, propose_warp, settle
-from .window import SHORTEST, Filtered, Window, last_end, log_windows, look_back
+from .window import Filtered, Window, filter_backward, last_end, log_windows
 
 
 @njit(**INLINE)
@@ -127,7 +132,7 @@ def _move_level(now, first_step, length, rng):
     """One proposal in each window of a level; its steps begin at ``first_step``."""
     process, dims, line, N = now.process, now.process.dims, now.line, len(now.row)
     offset = (length + 1) // 2 + int(uniform(rng) * length)
-    look_back(process, line, offset, length)
+    filter_backward(process, line, offset, length)
     last, start, stop, step = last_end(N, offset, length), 0, offset, first_step
     states = Filtered(
         State(zeros(dims, (0,)), zeros(dims, dims)), State(zeros(dims, (0,)), zeros(dims, dims)),
@@ -154,7 +159,7 @@ def move_levels(target, state, moves, rate, rng):
     now, N = hold(make_pass(target, state, moves, rate, 1)), len(state.tau)
     place_all(now, state.order)
     sum_innovations(now.rows, now.tau, now.total)
-    first_step, length = 0, SHORTEST
+    first_step, length = 0, moves.shortest
     while length < moves.growth * N:
         _move_level(now, first_step, length, rng)
         first_step += N // length + 2

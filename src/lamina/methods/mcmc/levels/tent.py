@@ -6,7 +6,7 @@
     slide    a whole sequence shifts
 
 All rows between follow linearly, so that one number moves a long wave of inputs, through which moves of single inputs
-only diffuse. Each move leaves the posterior invariant with the ratio of Eq. (53): its step is symmetric, the scaling of
+only diffuse. Each move leaves the posterior invariant with the ratio of Eq. (54): its step is symmetric, the scaling of
 n gaps has the Jacobian f^(n - 1), and the choice of the rows depends on which rows are in the window, never on their
 places there. Exact rows stay. Rows of other sequences stay too, and moved rows may pass them.
 """
@@ -167,7 +167,7 @@ def propose_members(now, window, chosen, scale, rng):
     runs = _sum_run(now, low, top), _sum_run(now, top, high)
     if (top > low and runs[0].gaps == 0) or (high > top and runs[1].gaps == 0):
         return -math.inf, 0.0
-    factors = 1.0 + delta / runs[0].room if top > low else 1.0, 1.0 - delta / runs[1].room if high > top else 1.0
+    factors = 1.0 + delta / runs[0].spare if top > low else 1.0, 1.0 - delta / runs[1].spare if high > top else 1.0
     if not (can_scale(now.prior, runs[0], factors[0]) and can_scale(now.prior, runs[1], factors[1])):
         return -math.inf, 0.0
     _scale(now, chosen, factors)

@@ -3,7 +3,7 @@
 The positions a and b stay, position c takes a Gaussian step, and the time between is warped piecewise linearly, as in a
 tent (``tent``), with a ramp at a free end of the record. The order in time stays. Sequences that share a curve must
 move together where the curve determines their inputs relative to each other. The move leaves the posterior invariant
-with the ratio of Eq. (55): each of the n rows of a side but c is scaled, and the gap prior of every sequence changes.
+with the ratio of Eq. (56): each of the n rows of a side but c is scaled, and the gap prior of every sequence changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Windows: the likelihood of a run of positions of the merged order, when many of its rows move at once.
 
 The positions are divided into windows of about one length, from a random offset. The filter runs through a window
-with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (54). A
+with the inputs as they are and as they are proposed, and joins b at the first position after it, Eq. (55). A
 pass over all windows costs O(N), whatever their length.
 """
 
@@ -18,9 +18,6 @@ from ....engine.local import Line, new_line
 from ....engine.logarithms import NOTHING, add_log, log_sum
 from ....engine.stack import INLINE, LEAN, zeros
 from ....engine.statespace import Transition
-
-#: The shortest windows have about this many rows; those of each further level are twice as long.
-SHORTEST = 4
 
 
 class Proposal(NamedTuple):
@@ -55,9 +52,9 @@ def new_proposal(N: int, S: int) -> Proposal:
     return Proposal(np.empty(N, np.int64), line, np.empty(N, np.int64), np.empty(N), np.zeros((2, S)))
 
 
-def count_windows(N: int, growth: int) -> int:
-    """The windows of all levels, each with windows ``growth`` times as long as the one before."""
-    count, length = 0, SHORTEST
+def count_windows(N: int, shortest: int, growth: int) -> int:
+    """The windows of all levels: about ``shortest`` positions long, and in each further level ``growth`` times that."""
+    count, length = 0, shortest
     while length < growth * N:
         count += N // length + 2
         length *= growth
@@ -75,7 +72,7 @@ def last_end(N, offset, length):
 
 
 @njit(**LEAN)
-def look_back(process, line, offset, length):
+def filter_backward(process, line, offset, length):
     """Write b at the positions where windows end."""
     N, dims = len(line.time), process.dims
     later = Information(zeros(dims, dims), zeros(dims, (0,)))
@@ -121,7 +118,7 @@ def _log_later(process, line, stop, before, state, scratch, so_far):
 
 @njit(**LEAN)
 def log_windows(process, line, data, window, states):
-    """log-density of a window and of everything later, Eq. (54), up to a constant: of ``line``, and with ``data``.
+    """log-density of a window and of everything later, Eq. (55), up to a constant: of ``line``, and with ``data``.
 
     The state after each goes to ``states.here`` and ``states.trial``. ``line`` has b after the window. The rows of both
     are filtered in one loop: each is a chain of operations that wait for one another, and the processor runs two such
