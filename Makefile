@@ -4,11 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What users install. The demo needs no more.
+CORE := $(VENV)/.installed-core
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
 .PHONY: demo test test-all lint docs bench coverage clean help
 
-demo: $(STAMP)  ## fit the embedded record and write a report
+demo: $(CORE)  ## fit the embedded record and write a report
 	$(BIN)/lamina demo
 
 test: $(STAMP)  ## run all tests except the long ones (about five minutes)
@@ -23,11 +26,11 @@ lint: $(STAMP)  ## check style, format and types
 	$(BIN)/mypy
 
 docs: $(STAMP)  ## build the documentation as a site, in site/
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts,docs]'
+	$(PIP) '.[dev,nuts,docs]'
 	$(BIN)/mkdocs build --strict
 
 bench: $(STAMP)  ## time the engine, against its peers
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts,bench]'
+	$(PIP) '.[dev,nuts,bench]'
 	$(BIN)/python benchmarks/engine.py
 
 coverage: $(STAMP)  ## run the tests and show the lines they miss
@@ -48,6 +51,10 @@ $(BIN)/pip:
 		exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP): pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,nuts]'
+$(CORE): pyproject.toml | $(BIN)/pip
+	$(PIP) .
 	@touch $@
+
+$(STAMP): pyproject.toml | $(BIN)/pip
+	$(PIP) '.[dev,nuts]'
+	@touch $(CORE) $@

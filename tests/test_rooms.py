@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "lamina"
 #: From bottom to top: a room imports from itself and from the rooms before it. The package itself comes last.
 ROOMS = (
     *("errors", "support", "engine", "kernels", "dates", "records", "record", "gaps", "model", "dense", "markov"),
-    *("likelihood", "methods", "posterior", "functionals", "fitting", "datasets", "tables", "plots", "report"),
+    *("field", "likelihood", "methods", "posterior", "functionals", "fitting", "datasets", "tables", "plots", "report"),
     *("output", "batches", "paper", "cli", "__main__", "lamina"),
 )
 #: Packages that may be imported inside a function, because they are slow to import or optional.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "docs" / "commands.md", ROOT / "docs" / "api.md")
 #: Types that Python spells out in full, and the names that people use for them.
 ALIASES = (
+    (ArrayLike | Mapping[str, float] | None, "ArrayLike | Mapping[str, float] | None"),
     (ArrayLike | None, "ArrayLike | None"),
     (ArrayLike, "ArrayLike"),
     (NDArray[np.float64], "NDArray[np.float64]"),

@@ -55,6 +55,7 @@ def fit(
     outliers: Literal["mixture", "student"] | None = None,
     offsets: float | None = None,
     memory: bool = False,
+    t_errors: Literal["normal", "student"] = "normal",
     seed: int = 0,
     **options: Any,
 ) -> Posterior:
@@ -82,6 +83,8 @@ def fit(
     offsets: prior standard deviation of a vertical offset of each sequence, which is estimated; None for no offsets.
     memory: whether the accumulation rate persists from gap to gap, as in Bacon. The depth (or, without depths, the
         number of rows) over which it persists is estimated.
+    t_errors: errors of dates that are given as t and t_sd: "normal" (as in the paper) or "student" (Student-t as in
+        Bacon, so that a date may be an outlier: ``Posterior.date_outliers``). Dates of other kinds keep theirs.
     seed: the same seed gives the same result, on one CPU or several.
     options: options of the method. mcmc: chains, draws, warmup, max_sweeps, cores (the number of CPUs), progress,
         checkpoint. ensemble: the same, and members, shape (M, N), or covariance, shape (N, N), of the inputs. nuts:
@@ -100,6 +103,7 @@ def fit(
         outliers=outliers,
         offsets=offsets,
         memory=memory,
+        t_errors=t_errors,
         engine=engine,
     )
     return prepare(record, method, model, seed, **options).run()
@@ -127,7 +131,7 @@ class Fit:
         """Run the method on the rows that matter to it, and draw empty layers given those."""
         problem, method = self.problem, self.method
         keep = informative(problem)
-        if keep.all() or not (method.infers_inputs and method.uses_order):
+        if keep.all() or not (method.infers_inputs and method.has_gap_prior):
             return method.run(problem, seed=self.seed, **options)
         drawn = method.run(without_empty_layers(problem, keep), seed=self.seed, **options)
         return drawn.among(fill(problem, keep, drawn.tau, drawn.phi, self.seed), keep)
@@ -149,9 +153,10 @@ def prepare(record: Record, method: str = DEFAULT, model: Model | None = None, s
     chosen = METHODS[method]
     chosen.check_options(options)
     chosen.check_model(model, METHODS)
+    chosen.check_places(record, METHODS)
     check_whole("seed", seed, 0)
     with threadpool_limits(limits=1, user_api="blas"):
-        problem = build_problem(record, model, chosen.uses_order)
+        problem = build_problem(record, model, chosen.has_gap_prior)
         chosen.check_problem(problem, options)
     _check_enough_rows(problem)
     _check_memory(problem, options)
@@ -188,7 +193,8 @@ def age_depth(
 
     steps: the number of steps that a core is divided into, for tables and figures.
     hiatus: depths of the hiatuses of the record.
-    options: as for ``lamina.fit``.
+    options: as for ``lamina.fit``. Dates given as t and t_sd have Student-t errors here, as in Bacon, so that a date
+        may be an outlier (``Posterior.date_outliers``); ``t_errors="normal"`` gives them normal errors.
     """
     return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
 
@@ -198,9 +204,11 @@ def prepare_age_depth(
 ) -> Fit:
     """What ``prepare`` is to ``fit``, for ``age_depth``. Errors are about the rows of ``record``, not about layers."""
     n = len(record)
+    options = {"t_errors": "normal" if "t_scale" in options.get("estimate", ()) else "student"} | options
     if isinstance(steps, int | np.integer):
         check_memory(f"steps = {steps:,}", BYTES_A_STEP * steps)
-    alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None)
+    # Without outputs, cores have nothing in common: where they are does not matter.
+    alone = replace(record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), limit=None, places=None)
     layered, rows = add_layers(alone, steps, hiatus)
     layered = tie_equal_depths(layered)
     try:

@@ -81,6 +81,7 @@ def choose_engine(kernel: Kernel, engine: Engine = "auto") -> ModuleType:
     """The engine module of that name that can run this kernel."""
     if not isinstance(kernel, Kernel):
         raise KernelError(f"kernel must be a kernel such as lamina.Matern32(length=..., sd=...), got {kernel!r}.")
+    kernel.check_in_time()
     if engine == "auto":
         return markov if kernel.is_markov else dense
     if engine == "markov":

@@ -669,3 +669,9 @@ def test_max_sweeps_of_a_run_that_goes_on_are_added(tmp_path):
 def test_one_time_beyond_the_data_lies_there(tmp_path):
     done = lamina("fit", write_table(tmp_path), "--method", "gp", "--out", tmp_path / "out", "--at", "100,5000")
     assert "1 of the 2 times asked for lies beyond the data" in done.stderr
+
+
+def test_check_says_that_the_user_has_to_fill_in_an_error(tmp_path):
+    done = lamina("check", write_table(tmp_path, "depth,age_bp,rsl\n1,100,1\n2,200,2\n3,310,2\n"))
+    assert done.exit_code == 2
+    assert "once you have put the error, 1 sigma, in place of NUMBER: lamina fit" in " ".join(done.output.split())

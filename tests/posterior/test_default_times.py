@@ -41,7 +41,7 @@ def test_times_are_round_even_few_enough_and_reach_the_ends_of_the_data(first, s
 def drawn(t, t_sd, sd=1.0, shift=0.0, **rest) -> Posterior:
     """A posterior whose inputs are off by ``sd`` about where they were measured, moved by ``shift``; t increases."""
     record = lamina.Record(t=t, t_sd=t_sd, y=np.arange(len(t), dtype=float), y_sd=0.1, **rest)
-    problem = build_problem(record, Model(lamina.Matern32(), gaps="uniform"), uses_order=False)
+    problem = build_problem(record, Model(lamina.Matern32(), gaps="uniform"), has_gap_prior=False)
     off = np.where(record.exact, 0.0, sd) * np.array([[-1.0], [1.0]])
     tau = problem.rows.t + off + problem.record.sign * np.where(record.exact, 0.0, shift)
     return Posterior(problem, Draws.equal(tau, np.tile(problem.start, (2, 1))))

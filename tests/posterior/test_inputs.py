@@ -20,7 +20,7 @@ FOUND = ["mean", "sd", *QUANTILES]
 def drawn(record, method="mcmc", size=50, off=0.1, seed=0, **rest) -> Posterior:
     """Inputs that a sampler might have drawn; for gp and nigp those of the dates themselves."""
     inferring = method == "mcmc"
-    problem, rng = build_problem(record, Model(lamina.Matern32()), uses_order=inferring), np.random.default_rng(seed)
+    problem, rng = build_problem(record, Model(lamina.Matern32()), has_gap_prior=inferring), np.random.default_rng(seed)
     uncertain = problem.rows.t_var > 0.0
     tau = problem.rows.t + inferring * off * uncertain * rng.standard_normal((size, len(problem.rows.t)))
     draws = Draws.equal(tau, np.tile(problem.start, (size, 1)), diagnostics={"method": method}, **rest)

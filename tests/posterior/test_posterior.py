@@ -239,7 +239,7 @@ def test_mixture_quantiles_are_the_same_on_any_number_of_cores(rng, monkeypatch,
     mean, sd = np.cumsum(rng.standard_normal((40, points)), axis=1), rng.uniform(0.1, 1.0, (40, points))
     found = []
     for cores in 1, 2, 5:
-        monkeypatch.setattr("lamina.support.cpus.available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("lamina.support.cpus.available_cpus", lambda cores=cores: cores)
         found.append(mixture_quantiles(mean, sd, np.full(40, 1 / 40)))
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
@@ -256,7 +256,7 @@ def test_many_times_in_parts_are_as_all_at_once(monkeypatch):
 def test_draws_in_parts_are_as_all_at_once(monkeypatch):
     posterior, at = fits.posterior("mcmc"), np.linspace(0.0, 9.0, 7)
     curves, table = posterior.sample_curves(at, n=50), posterior.curve(at)
-    monkeypatch.setattr("lamina.methods.prediction.NUMBERS_AT_ONCE", 3 * len(posterior.record))
+    monkeypatch.setattr("lamina.methods.prediction.DOUBLES_AT_ONCE", 3 * len(posterior.record))
     np.testing.assert_array_equal(posterior.sample_curves(at, n=50), curves)
     pd.testing.assert_frame_equal(posterior.curve(at), table)
 
@@ -285,7 +285,7 @@ def test_quantiles_of_components_without_spread_are_those_of_the_draws():
 
 def test_bands_of_many_draws_are_averaged_over_an_even_part_of_them(monkeypatch):
     found = some_draws(100)
-    monkeypatch.setattr(posterior, "MOST_DRAWS", 12)
+    monkeypatch.setattr(posterior, "AVERAGED_DRAWS", (12, *posterior.AVERAGED_DRAWS[1:]))
     kept = np.linspace(0, 99, 12).astype(int)
     part = Posterior(found.problem, Draws.equal(found.draws.tau[kept], found.draws.phi[kept]))
     pd.testing.assert_frame_equal(found.curve(AT), part.curve(AT))

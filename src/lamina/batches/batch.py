@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LaminaError, MethodError, RecordError
-from ..output.batch import FILES, SUMMARY
+from ..output.batch import BATCH_FILES, SUMMARY
 from ..output.folder import RUN, remove_run, write_files
 from ..output.run import OutputRequest
 from ..output.settings import check_settings, fit_arguments, kernel_by_name
@@ -240,7 +240,7 @@ def safe_names(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
     taken: dict[str, str] = {}
     for name in names:
         safe = re.sub(r"[^\w.-]+", "_", str(name)).strip("._ ")[:LONGEST] or "record"
-        if safe.casefold() in FILES:
+        if safe.casefold() in BATCH_FILES:
             safe += "_"
         other = taken.get(safe.casefold())
         if other is not None:

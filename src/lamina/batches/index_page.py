@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import numpy as np
 
+from ..methods.draws import evenly
 from ..output.batch import SEPARATOR
-from ..posterior.boxes import evenly
 from ..posterior.diagnosis import count_conflicts
 from ..report.page import render as render_template
 from ..support.numbers import count

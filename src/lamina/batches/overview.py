@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..output.batch import SEPARATOR, STATES, intervals
+from ..output.batch import OUTCOMES, SEPARATOR, intervals
 from ..posterior.diagnosis import count_conflicts
 from ..support.numbers import count, with_range
 
@@ -20,7 +20,7 @@ MOST_WARNED = 10
 def headline(rows: Sequence[Row]) -> str:
     """The records in one line: how many there are in each state, with how many conflicts and warnings."""
     states = [row["state"] for row in rows]
-    parts = [f"{states.count(state)} {state}" for state in STATES if state in states]
+    parts = [f"{states.count(state)} {state}" for state in OUTCOMES if state in states]
     conflicts, warnings = (sum(row[name] for row in rows) for name in ("conflicts", "warnings"))
     within = count(sum(row["warnings"] > 0 for row in rows), "record")
     parts += [count_conflicts(conflicts)] if conflicts else []

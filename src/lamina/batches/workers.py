@@ -20,7 +20,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from ..errors import LaminaError, MissingExtraError
-from ..support.cpus import available_cores
+from ..support.cpus import available_cpus
 
 #: Seconds to wait for an answer of a scheduler. One that is silent this long, TRIES times in a row, is given up.
 PATIENCE = 10.0
@@ -50,7 +50,7 @@ def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None 
     from joblib import Parallel, delayed
 
     waiting, deaths = dict(enumerate(tasks)), 0
-    size = min(workers or available_cores(), max(len(waiting), 1))
+    size = min(workers or available_cpus(), max(len(waiting), 1))
     while waiting:
         begin = {} if size == 1 else {"initializer": end_with_parent, "initargs": (os.getpid(),)}
         parallel = Parallel(n_jobs=size, return_as="generator_unordered", batch_size=1, **begin)

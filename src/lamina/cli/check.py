@@ -20,6 +20,8 @@ def check(table: given.Table, reading: dict[str, Any]) -> None:
         show(found.reading.describe() + "\n")
     warned = found.reading is not None and found.reading.warnings
     works = "runs, but see the warnings above" if warned else "works"
+    if "NUMBER" in found.command.split():  # an error that only the user knows
+        works = f"{works} once you have put the error, 1 sigma, in place of NUMBER"
     if not found.questions:
         show(f"This {works}: {found.command}")
         return

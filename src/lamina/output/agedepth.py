@@ -14,10 +14,11 @@ from .. import report
 from ..errors import MethodError
 from ..fitting import prepare_age_depth
 from ..plots.cores import core_summary
-from ..posterior.diagnosis import conflicts, line_names, list_conflicts
+from ..posterior.diagnosis import conflicts, likely_outliers, line_names, list_conflicts
 from ..records.axes import describe
 from ..records.glossary import parameter
 from ..tables import Options, read_ages
+from ..tables.messages import Fact, set_by
 from . import tables
 from .checkpoint import resume, write_checkpoint
 from .fit import report_run
@@ -43,7 +44,13 @@ if TYPE_CHECKING:
 def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan:
     """Read dates and depths and check everything that can be checked before the fit begins."""
     began = time.perf_counter()
-    reading = read_ages(table, options)
+    t_errors = "normal" if options.t_errors == "normal" else "student"
+    # The model gives dates their tails, so that the record keeps the errors as they were reported.
+    reading = read_ages(table, replace(options, t_errors=None) if options.t_errors == "student" else options)
+    if t_errors == "student" and has_plain_dates(reading.record):
+        why = "by default; --t-errors normal for normal errors" if options.t_errors is None else set_by("t_errors")
+        fact = Fact("errors of dates", "Student-t with a = 3 and b = 4, as in Bacon", why)
+        reading = replace(reading, facts=(*reading.facts, fact))
     seconds = {"read": time.perf_counter() - began}
     cores = [str(name) for name, _ in reading.record.sequences]
     if len(cores) > 1:
@@ -52,11 +59,18 @@ def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan
     if request.resume:
         arguments["checkpoint"] = resume(request.folder, reading.sha256, request)
     with reading.naming_lines():
-        fit = prepare_age_depth(reading.record, seed=request.seed, hiatus=options.hiatus or (), **arguments)
+        fit = prepare_age_depth(reading.record, seed=request.seed, hiatus=options.hiatus or (),
+                                t_errors=t_errors, **arguments)  # fmt: skip
     check_ensemble(request, len(fit.problem.source))
     check_folder(request.folder, request.force or request.resume)
     request = replace(request, warnings=beyond_core(reading.record, request.depths))
     return Plan(fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds)
+
+
+def has_plain_dates(record: Record) -> bool:
+    """Whether some date is given as t and t_sd."""
+    plain = np.array([date is None for date in record.dates or [None] * len(record)])
+    return bool((plain & record.dated & ~record.exact).any())
 
 
 def beyond_core(record: Record, depths: ArrayLike | None) -> list[str]:
@@ -121,6 +135,8 @@ def describe_agedepth(result: Result) -> str:
         lines.append(f"{name}, {words}: {f'{middle:.3g} {of}'.rstrip()} (95 %: {low:.3g} to {high:.3g})")
     found = conflicts(posterior, line_names(record, result.plan.reading))
     lines += [f"in conflict with the order: {one}" for one in list_conflicts(found)]
+    if likely := likely_outliers(posterior, line_names(record, result.plan.reading)):
+        lines.append(f"more likely outliers than not: {', '.join(likely)}")
     named = {"Figure": "age-depth.png", "Ages": "ages.csv", "Report": REPORT}
     files = [f"{word}: {result.folder / name}" for word, name in named.items()]
     return "\n".join([*lines, "", *files])

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SUMMARY, INDEX = "summary.csv", "index.html"
 #: How the fit of a record can have ended, the best first.
-STATES = ("converged", "not converged", "failed", "not done")
-FILES = (SUMMARY, INDEX, COLUMNS, PLOTLY, RUN)
+OUTCOMES = ("converged", "not converged", "failed", "not done")
+BATCH_FILES = (SUMMARY, INDEX, COLUMNS, PLOTLY, RUN)
 _COLUMNS = {
     "name": "the record",
     "folder": "its folder",
@@ -57,7 +57,7 @@ def write_batch(
         "batch", request, state=state, rows=int(summary["rows"].sum()), parts={row["name"]: _part(row) for row in rows},
         seconds={"batch": seconds},
     )  # fmt: skip
-    write_run(folder, run, FILES)
+    write_run(folder, run, BATCH_FILES)
     return summary
 
 

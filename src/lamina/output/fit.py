@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..record import Record
 
 #: Joint draws behind interval rates: at most, at least, and in between so many that draws times rows stay below this.
-MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 50_000_000
+TABLE_DRAWS = 4000, 100, 50_000_000
 #: A little beyond the data, as a part of their span, is not worth a warning.
 SLACK = 0.05
 #: The embedded record, and the interval whose rate the demonstration shows.
@@ -206,13 +206,13 @@ def _interval_rates(posterior: Posterior, request: OutputRequest) -> pd.DataFram
     """The rates over the intervals asked for, forward in time."""
     if not request.intervals:
         return None
-    draws = affordable(len(posterior.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
+    draws = affordable(len(posterior.record), *TABLE_DRAWS)
     forward = describe(posterior.record).time_sign
     return interval_rates(posterior, request.intervals, draws, request.seed, scale=forward)
 
 
 def _events(posterior: Posterior, request: OutputRequest) -> pd.DataFrame:
-    draws = affordable(len(posterior.record) + POINTS, DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
+    draws = affordable(len(posterior.record) + POINTS, DRAWS, *TABLE_DRAWS[1:])
     return events(posterior, request.levels, request.rates, request.extremes, draws=draws, seed=request.seed)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..record import Record
     from ..tables import TableReading
 
-WIDTH = 110
+LINE_WIDTH = 110
 HEADING = """\
 The columns of the tables, and their units. Quantiles are in percent: 95 % of the probability lies between
 q2.5 and q97.5."""
@@ -67,7 +67,7 @@ def list_columns(columns: Mapping[str, str]) -> str:
     names = {name: f"{name} ... {QUANTILES[-1]}" if name == QUANTILES[0] else name for name in columns}
     width = max(map(len, names.values()))
     lines = (
-        fill(text, WIDTH, initial_indent=f"  {names[column]:<{width}}  ", subsequent_indent=" " * (width + 4))
+        fill(text, LINE_WIDTH, initial_indent=f"  {names[column]:<{width}}  ", subsequent_indent=" " * (width + 4))
         for column, text in columns.items()
     )
     return "\n".join(lines)
@@ -193,6 +193,8 @@ def _inputs(posterior: Posterior, frame: pd.DataFrame, title: str) -> Table:
         "t": with_unit(f"reported input, {record.t_name}", record.t_unit),
         "t_sd": with_unit("its standard deviation (1 sigma), 0 for exact, inf for a row without a date", step),
         **_distribution(what, record.t_unit, step),
+        "date_outlier": "probability that the date is an outlier, that is, that its error is more than twice the "
+        "reported one, from 0 to 1; empty for dates without tails",
         "y": with_unit(f"measured output, {record.y_name}", record.y_unit),
         "y_sd": with_unit("its standard deviation (1 sigma), inf for a row without a value", record.y_unit),
         "limit": '"above" or "below": where the curve lies beside y, which is a limit; empty if y is measured',

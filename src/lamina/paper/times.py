@@ -39,7 +39,7 @@ Array = np.ndarray
 PAPER_SECONDS = {"npv": 19.0, "mcmc": 61.0, "nigp": 106.0, "gp": 0.3}
 SIZES = (25, 50, 100, 200, 400)
 ITERATIONS = 5000
-ENGINES = ("markov", "dense")
+TIMED_ENGINES = ("markov", "dense")
 #: A step is repeated until it has taken this long; the fastest repetition counts.
 SECONDS_PER_STEP = 0.3
 
@@ -60,8 +60,10 @@ def timing(
 
     if not sizes or min(sizes) < 3:
         raise MethodError(f"sizes must be whole numbers of at least 3, got {tuple(sizes)!r}.")
-    trials: list[Trial] = [("fit", method, engine, repetitions, seed) for method in PAPER_SECONDS for engine in ENGINES]
-    trials += [("step", method, algorithm, n, seed) for n in sizes for method, algorithm in STEPS]
+    trials: list[Trial] = [
+        ("fit", method, engine, repetitions, seed) for method in PAPER_SECONDS for engine in TIMED_ENGINES
+    ]
+    trials += [("step", method, algorithm, n, seed) for n in sizes for method, algorithm in TIMED]
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return pd.DataFrame(run_trials(trials, _run, store, cpus=1, progress=progress))
@@ -132,7 +134,7 @@ def _long_record(n: int, seed: int) -> Record:
 
 def _likelihood(n: int, engine: str, seed: int) -> Callable[[], Any]:
     """gp and nigp: the marginal likelihood and its gradient in theta."""
-    problem = build_problem(_long_record(n, seed), Model(engine=engine), uses_order=False)
+    problem = build_problem(_long_record(n, seed), Model(engine=engine), has_gap_prior=False)
     density = marginal(problem, problem.rows.t, np.zeros(n))
     return lambda: density(problem.start)
 
@@ -164,7 +166,7 @@ def _plain_sweep(n: int, engine: str, seed: int) -> Callable[[], Any]:
 
 
 #: The steps that are timed, by method and algorithm. A plain sweep is timed as n times one proposal.
-STEPS: dict[tuple[str, str], Callable[[int, str, int], Callable[[], Any]]] = {
+TIMED: dict[tuple[str, str], Callable[[int, str, int], Callable[[], Any]]] = {
     ("gp", "markov"): _likelihood,
     ("gp", "dense"): _likelihood,
     ("npv", "markov"): _gaps,
@@ -176,7 +178,7 @@ STEPS: dict[tuple[str, str], Callable[[int, str, int], Callable[[], Any]]] = {
 
 
 def _time_step(method: str, algorithm: str, n: int, seed: int) -> dict[str, Any]:
-    step = STEPS[method, algorithm](n, algorithm, seed)
+    step = TIMED[method, algorithm](n, algorithm, seed)
     step()
     best, spent = np.inf, 0.0
     while spent < SECONDS_PER_STEP:

@@ -7,6 +7,7 @@ scale of ages before present a rise towards the present is positive.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from ..engine.quantiles import QUANTILES
@@ -30,7 +31,8 @@ class Axes:
     rate: str  #: "Rate (mm/year)"
     rate_unit: str  #: "mm/year"
     duration: str  #: unit of a difference in time: "years"
-    depth: str  #: "Depth (cm)"
+    depth: str  #: "Depth (cm)", or "Height (cm)"
+    along: str  #: "depth", or "height" where larger numbers are younger
     pace: str  #: "Time per cm (years)"
     runs: str | None  #: "backwards" for ages before present, "forwards" for years; None if the record does not say
     unit_factor: float  #: 1000 where metres a year are shown as millimetres a year, else 1
@@ -79,17 +81,36 @@ def describe(record: Record) -> Axes:
     if height == ["m"] and step == "year":
         unit, factor = "mm/year", 1000.0
     duration = "years" if step == "year" else step
+    along = "height" if _is_height(record, way) else "depth"
     return Axes(
         time=_label(record.t_name, record.t_unit),
         value=_label(record.y_name, record.y_unit),
         rate=_label("Rate forward in time" if backwards else "Rate", unit),
         rate_unit=unit,
         duration=duration,
-        depth=_label("Depth", record.depth_unit),
-        pace=_label(f"Time per {record.depth_unit or 'unit of depth'}", duration),
+        depth=_label(along.capitalize(), record.depth_unit),
+        along=along,
+        pace=_label(f"Time per {record.depth_unit or f'unit of {along}'}", duration),
         runs=way,
         unit_factor=factor,
     )
+
+
+def _is_height(record: Record, way: str | None) -> bool:
+    """Whether the depths of a record are heights: they grow from old to young. False if that is not known."""
+    if record.depth is None or way is None:
+        return False
+    down = record.sign if way == "backwards" else -record.sign  # +1 if rows get older down a sequence
+    ends = [record.depth[rows[-1]] - record.depth[rows[0]] for _, rows in record.sequences]
+    return any(end * down < 0.0 for end in ends)
+
+
+def latest_time(record: Record) -> float | None:
+    """The present year on the scale of a record in years BP or CE; later times are in the future. None if unknown."""
+    if describe(record).duration != "years" or "ago" in record.t_unit.lower() or "b2k" in record.t_unit.lower():
+        return None
+    now = float(date.today().year)
+    return {"backwards": 1950.0 - now, "forwards": now}.get(describe(record).runs or "")
 
 
 def _scaled(rates: pd.DataFrame, factor: float) -> pd.DataFrame:

@@ -16,7 +16,7 @@ PARAMETERS = {
     "memory": "depth over which the memory of the accumulation rate decays by a factor e",
     "shape": "shape of the rational-quadratic kernel",
     "period": "period",
-    "t_scale": "factor on the reported errors of the inputs",
+    "t_scale": "factor on the reported errors of the dates",
     "y_scale": "factor on the reported errors of the outputs",
 }
 

@@ -49,6 +49,8 @@ def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ())
         flags += [place.hiatus for place in places]
         least += [place.least for place in places]
     loose = record.unordered.tolist()
+    above = np.maximum.accumulate(np.where(np.array(old) < 0, 0, np.arange(len(old))))
+    source = [*np.array(old)[above].tolist(), *loose]
     layered = _laid_out(
         record,
         np.array(old + loose),
@@ -56,9 +58,9 @@ def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ())
         sequence=None if record.sequence is None else [*names, *[None] * len(loose)],
         hiatus=None if record.hiatus is None else np.array([*flags, *[False] * len(loose)]),
         least_gap=None if record.least_gap is None else np.array([*least, *[0.0] * len(loose)]),
+        places=None if record.places is None else record.places.of_rows(np.array(source)),
     )
-    above = np.maximum.accumulate(np.where(np.array(old) < 0, 0, np.arange(len(old))))
-    return layered, [*np.array(old)[above].tolist(), *loose]
+    return layered, source
 
 
 def keep_rows(record: Record, keep: Array) -> Record:
@@ -78,6 +80,7 @@ def keep_rows(record: Record, keep: Array) -> Record:
         sequence=None if record.sequence is None else [record.sequence[row] for row in old],
         hiatus=None if record.hiatus is None else record.hiatus[old],
         least_gap=None if record.least_gap is None else least[old],
+        places=None if record.places is None else record.places.of_rows(old),
     )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..dates import Date, Tabulated
+from ..dates import Date, SplitNormal
+from ..dates.joint import Joint
 from ..errors import MethodError, OrderError, RecordError
 from ..support.checks import rows_by_label
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from ..record import Record
 
 Array = np.ndarray
-
-#: Dates are multiplied on a grid: its extent in standard deviations, its entries per smallest one, its largest size.
-REACH, ENTRIES_PER_SD, MOST_ENTRIES = 8.0, 50, 20_000
 
 
 def merge_ties(record: Record) -> tuple[Record, Array]:
@@ -35,6 +33,7 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
     dates = list(record.dates or [None] * len(record))
     keep, last = np.ones(len(record), dtype=bool), np.arange(len(record))
     ties = {name: rows for name, rows in rows_by_label(record.tie).items() if len(rows) > 1}
+    _check_sites(record, ties)
     for name, rows in _merge_plain(record, rows_of, ties, columns).items():
         first = rows[0]
         columns["t"][first], columns["t_sd"][first], dates[first] = _one_date(record, rows_of, name, rows)
@@ -47,6 +46,8 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
         values, at = getattr(record, name), last[keep] if name in ("hiatus", "least_gap") else keep
         if values is not None:
             changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
+    if record.places is not None:
+        changes["places"] = record.places.of_rows(keep)
     if record.limit is not None:
         changes["limit"] = np.bincount(layer, record.limit, minlength=len(record))[keep].astype(record.limit.dtype)
     if record.dates is not None or any(date is not None for date in dates):
@@ -67,6 +68,7 @@ def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
     for name in ("t", "t_sd", "y", "y_sd", "depth", "limit", "sequence", "label", "dates"):
         values = getattr(record, name)
         changes[name] = None if values is None else values[::-1]
+    changes["places"] = None if record.places is None else record.places.of_rows(slice(None, None, -1))
     for name in ("hiatus", "least_gap"):  # stored with the row before the gap
         values = getattr(record, name)
         if values is not None:
@@ -130,6 +132,18 @@ def _merge_plain(
     return {name: one for name, one, is_plain in zip(names, groups, plain, strict=True) if not is_plain}
 
 
+def _check_sites(record: Record, ties: dict[Hashable, Array]) -> None:
+    """Tied rows are merged into one value, so they must be from one site."""
+    site = np.zeros(len(record)) if record.places is None else record.places.index
+    for name, rows in ties.items():
+        if np.any(site[rows] != site[rows[0]]):
+            raise RecordError(
+                f"{{rows}} are tied ({name!r}) but from different sites. Tie rows of one site only; a horizon that "
+                "several sites share can be given to each of them with its own date.",
+                rows=rows,
+            )
+
+
 def _check_place(rows_of: _RowsOf, name: Hashable, rows: Array) -> None:
     """Tied rows must be next to each other in one sequence, or have no order at all."""
     owner, place = rows_of.sequence[rows], np.sort(rows_of.place[rows])
@@ -170,18 +184,12 @@ def _one_date(record: Record, rows_of: _RowsOf, name: Hashable, rows: Array) -> 
         return float(precision @ t / precision.sum()), float(precision.sum() ** -0.5), None
     if len(dated) == 1:
         return float(t[0]), float(sd[0]), special[dated[0]]
-    first, last = np.min(t - REACH * sd), np.max(t + REACH * sd)
-    step = max(sd.min() / ENTRIES_PER_SD, (last - first) / MOST_ENTRIES)
-    grid = np.arange(first, last + step, step)
-    log_density = np.zeros(len(grid))
-    for i in dated:
-        gaussian = -0.5 * ((grid - record.t[i]) / record.t_sd[i]) ** 2
-        log_density += special[i].log_density(grid) if i in special else gaussian
-    if not np.isfinite(log_density).any():
+    try:
+        product = Joint(tuple(special.get(i, SplitNormal(record.t[i], record.t_sd[i], record.t_sd[i])) for i in dated))
+    except RecordError:
         raise OrderError(
             f"{{rows}} are tied ({name!r}), but their dates have no time in common. Correct the tie.", rows=rows
-        )
-    product = Tabulated(grid, np.exp(log_density - log_density.max()))
+        ) from None
     return product.mean, product.sd, product
 
 

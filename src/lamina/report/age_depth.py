@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import RecordError
 from ..posterior.agedepth import layers_of
-from ..posterior.boxes import accumulation_quantiles, date_density, input_shifts
-from ..posterior.diagnosis import line_names, row_name
+from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density, input_shifts
+from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, row_name
 from ..posterior.summary import parameters
-from ..records.axes import describe
-from ..support.numbers import count, number, plain, with_range, with_sd
+from ..records.axes import describe, latest_time
+from ..support.numbers import count, number, percent, plain, with_range, with_sd
 from . import answer, common
 from . import drawing as draw
 from .common import Page
@@ -29,8 +29,6 @@ Array = np.ndarray
 
 #: Depths at which the model is drawn, beside those of the layers, and points of the density of a date.
 POINTS, DENSITY_POINTS = 200, 60
-#: A date is drawn as wide as this part of the depth of the core, on each side, where its density is highest.
-WIDTH = 0.03
 
 
 def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tables) -> Page:
@@ -53,16 +51,29 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     )
     page.add("accumulation", "Accumulation", {"summary": _pace(posterior, accumulation)})
     dated = np.flatnonzero(record.dated)
-    dates = {"summary": lead[-1], "n": len(dated)}
+    dates: dict[str, Any] = {"summary": lead[-1], "n": len(dated), "likely": likely_outliers(posterior, names)}
     dates["rows"] = common.date_rows(posterior, input_shifts(posterior, dated), names)
     page.add("dates", "Dates, reported and corrected", dates)
     if depths is not None:
         table = posterior.ages(depths) if tables.ages is None else tables.ages
         shown = {"rows": table.head(common.MOST_LINES).to_dict("records"), "n": len(table)}
+        shown["marks"] = _marks(posterior, table)
         page.add("ages", "Ages at the requested depths", shown)
     page.add("parameters", "Parameters", common.parameters(posterior, parameters(posterior), drawn))
     common.add_shared(page, posterior, names, run)
     return page
+
+
+def _marks(posterior: Posterior, table: pd.DataFrame) -> list[str]:
+    """What to be careful about at each depth: ages beyond the core, and ages in the future."""
+    depth, axes = np.asarray(posterior.record.depth), describe(posterior.record)
+    beyond = (table["depth"] < depth.min()) | (table["depth"] > depth.max())
+    latest = latest_time(posterior.record)
+    future = np.zeros(len(table), dtype=bool)
+    if latest is not None:
+        future = (table["q50"] < latest if axes.backwards else table["q50"] > latest).to_numpy()
+    notes = zip(np.where(beyond, "extrapolated", ""), np.where(future, "in the future", ""), strict=True)
+    return [", ".join(note for note in pair if note) for pair in notes]
 
 
 def _at_depth(posterior: Posterior, depth: float) -> str:
@@ -74,14 +85,16 @@ def _span(posterior: Posterior, ages: pd.DataFrame) -> str:
         (_at_depth(posterior, one["depth"]), with_range(one["q50"], one["q2.5"], one["q97.5"], posterior.record.t_unit))
         for one in ages.iloc[[0, -1]].to_dict("records")
     )
-    return f"The {posterior.record.t_name} is {low} at a depth of {first} and {high} at {last}."
+    along = describe(posterior.record).along
+    return f"The {posterior.record.t_name} is {low} at a {along} of {first} and {high} at {last}."
 
 
 def _width(posterior: Posterior, ages: pd.DataFrame) -> str:
     wide, unit = ages["q97.5"] - ages["q2.5"], describe(posterior.record).duration
     mean, most = (f"{number(one)} {unit}".rstrip() for one in (wide.mean(), wide.max()))
     widest = _at_depth(posterior, float(ages["depth"][wide.idxmax()]))
-    return f"The 95 % range is {mean} wide on average and {most} at most, at a depth of {widest}."
+    along = describe(posterior.record).along
+    return f"The 95 % range is {mean} wide on average and {most} at most, at a {along} of {widest}."
 
 
 def _moved(posterior: Posterior) -> str:
@@ -95,9 +108,10 @@ def _moved(posterior: Posterior) -> str:
 
 
 def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
-    unit = describe(posterior.record).duration or "units of time"
+    axes = describe(posterior.record)
+    unit = axes.duration or "units of time"
     return (
-        f"1 {posterior.record.depth_unit or 'unit of depth'} took between {number(table['q50'].min())} and "
+        f"1 {posterior.record.depth_unit or f'unit of {axes.along}'} took between {number(table['q50'].min())} and "
         f"{number(table['q50'].max())} {unit} to accumulate (medians of the {count(len(table), 'step')} of the model)."
     )
 
@@ -107,7 +121,7 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None
     record, axes, x = posterior.record, describe(posterior.record), ages["depth"].to_numpy()
     middle, low, high = (ages[name].to_numpy() for name in ("q50", "q2.5", "q97.5"))
     hovers = [
-        draw.hover(f"depth {number(d, 4)} {record.depth_unit}", with_range(m, a, b, record.t_unit))
+        draw.hover(f"{axes.along} {number(d, 4)} {record.depth_unit}", with_range(m, a, b, record.t_unit))
         for d, m, a, b in zip(x, middle, low, high, strict=True)
     ]
     mean, sd = ages["mean"].to_numpy(), ages["sd"].to_numpy()
@@ -121,15 +135,15 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None
 
 
 def _half_width(depth: Array) -> float:
-    return WIDTH * (float(np.ptp(depth)) or 1.0)
+    return DATE_WIDTH * (float(np.ptp(depth)) or 1.0)
 
 
 def _depth_range(posterior: Posterior) -> tuple[float, float]:
     """The axis of depth, with room for the densities of the outermost dates."""
     depth = posterior.record.depth
     assert depth is not None
-    room = 1.2 * _half_width(depth)
-    return float(depth.min()) - room, float(depth.max()) + room
+    margin = 1.2 * _half_width(depth)
+    return float(depth.min()) - margin, float(depth.max()) + margin
 
 
 def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
@@ -139,20 +153,29 @@ def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
     rows = np.flatnonzero(record.dated)
     half = _half_width(depth)
     found, xs, ys, hovers = input_shifts(posterior, rows), [], [], []
+    chance, along = posterior.date_outliers().to_numpy(), describe(record).along
     for row, one in zip(rows, found.to_dict("records"), strict=True):
         times, height = date_density(record, int(row), DENSITY_POINTS)
         xs.append([*(depth[row] - half * height), *(depth[row] + half * height)[::-1], np.nan])
         ys.append([*times, *times[::-1], np.nan])
-        place = f"{row_name(record, int(row), names)}, depth {plain(depth[row])} {record.depth_unit}".rstrip()
+        place = f"{row_name(record, int(row), names)}, {along} {plain(depth[row])} {record.depth_unit}".rstrip()
         dated = f"dated {with_sd(one['t'], one['t_sd'])} {record.t_unit}"
-        hovers.append(draw.hover(place, dated, f"corrected {with_sd(one['mean'], one['sd'])} {record.t_unit}"))
+        outlier = f"outlier with {percent(chance[row])}" if np.isfinite(chance[row]) else ""
+        corrected = f"corrected {with_sd(one['mean'], one['sd'])} {record.t_unit}"
+        hovers.append(draw.hover(place, dated, corrected, outlier))
     look: Look = {"fill": "toself", "fillcolor": "group-1-fill", "line": {"color": "group-1", "width": 0.8}}
     outlines = draw.line(np.concatenate(xs), np.concatenate(ys), name="dates", legendgroup="dates", **look)
     marker = {"color": "group-1", "size": 5, "opacity": 0.7}
-    return [
+    traces = [
         outlines,
         draw.points(depth[rows], record.t[rows], hovers, marker=marker, showlegend=False, legendgroup="dates"),
     ]
+    likely = [k for k, row in enumerate(rows) if chance[row] > LIKELY_OUTLIER]
+    if likely:
+        at, some = rows[likely], [hovers[k] for k in likely]
+        look = {"color": "ink", "size": 9, "symbol": "x-thin-open"}
+        traces.append(draw.points(depth[at], record.t[at], some, marker=look, name="outlier"))
+    return traces
 
 
 def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
@@ -161,7 +184,7 @@ def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
     x = np.repeat([*table["from"], table["to"].iloc[-1]], 2)[1:-1]
     lows, middles, highs = (np.repeat(table[name].to_numpy(), 2) for name in ("q2.5", "q50", "q97.5"))
     hovers = [
-        draw.hover(f"depth {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
+        draw.hover(f"{axes.along} {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
         for a, b, low, m, high in table.itertuples(index=False)
     ]
     traces = [

@@ -84,7 +84,7 @@ def inputs(content: Content) -> list[str]:
     found = content.inputs[content.inputs["t_sd"] > 0.0]
     if not len(found):
         return ["All inputs are exact."]
-    cause = "The order and the curve" if METHODS[content.facts["method"]].uses_order else "The curve"
+    cause = "The order and the curve" if METHODS[content.facts["method"]].has_gap_prior else "The curve"
     shift = np.abs(posterior.input_means - record.t)[record.dated & ~record.exact]
     return [moved(cause, shift, content.axes.duration, float(found["kept"].median()))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,7 @@ def parameters(posterior: Posterior, table: pd.DataFrame, drawn: dict[str, Figur
 def date_rows(posterior: Posterior, table: pd.DataFrame, names: Sequence[str] | None) -> list[Data]:
     """The first rows of ``input_shifts``, each with its name and depth, and whether it is dated and in conflict."""
     record, wrong = posterior.record, set(posterior.diagnostics["conflicts"])
+    outliers = posterior.date_outliers().to_numpy()
     return [
         one
         | {
@@ -104,6 +106,7 @@ def date_rows(posterior: Posterior, table: pd.DataFrame, names: Sequence[str] | 
             "depth": None if record.depth is None else record.depth[row],
             "dated": record.dated[row],
             "conflict": row in wrong,
+            "outlier": None if math.isnan(outliers[row]) else outliers[row],
         }
         for row, one in zip(table.index.tolist(), table.head(MOST_LINES).to_dict("records"), strict=False)
     ]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..methods.draws import affordable
+from ..methods.draws import affordable, evenly
 from ..posterior import functionals
-from ..posterior.boxes import drawn_rows, evenly, has_parts, has_rate, has_trend, input_shifts
+from ..posterior.boxes import drawn_rows, has_parts, has_rate, has_trend, input_shifts
 from ..posterior.diagnosis import line_names
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
@@ -32,8 +32,8 @@ Array = np.ndarray
 #: Rows that are drawn and listed one by one.
 MOST_ROWS = 1000
 #: Joint draws behind interval rates: at most, at least, and in between as many as keep draws times rows below this.
-MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS = 4000, 100, 20_000_000
-CURVES = 10
+REPORT_DRAWS = 4000, 100, 20_000_000
+DRAWN_CURVES = 10
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Content:
     names: Sequence[str] | None  #: what to call each row; None for its position
     curve: pd.DataFrame
     rate: pd.DataFrame | None
-    curves: Array  #: (CURVES, len(curve)) joint draws
+    curves: Array  #: (DRAWN_CURVES, len(curve)) joint draws
     rows: Array  #: the rows that are drawn
     inputs: pd.DataFrame  #: of these rows and of those without a value: ``input_shifts``
     residuals: pd.DataFrame  #: of these rows, without limits
@@ -121,7 +121,7 @@ def compute(
         names=line_names(record, run.reading),
         curve=curve,
         rate=rate,
-        curves=posterior.sample_curves(curve["at"], n=CURVES),
+        curves=posterior.sample_curves(curve["at"], n=DRAWN_CURVES),
         rows=rows,
         inputs=input_shifts(posterior, np.union1d(rows, evenly(len(record), MOST_ROWS))),
         residuals=residuals(posterior, rows),
@@ -149,7 +149,7 @@ def _interval_rates(
 ) -> pd.DataFrame:
     """Rates over intervals in the unit of the report; ``known`` are those in the record's unit, forward in time."""
     if known is None:
-        draws = affordable(len(posterior.record), MOST_DRAWS, FEWEST_DRAWS, DRAWS_TIMES_ROWS)
+        draws = affordable(len(posterior.record), *REPORT_DRAWS)
         return interval_rates(posterior, intervals, draws, seed, scale=axes.rate_factor)
     shown = known.copy()
     numbers = [name for name in known.columns if name in ("mean", "sd") or name.startswith("q")]

@@ -42,6 +42,8 @@ def _dates(posterior: Posterior) -> list[str]:
         + (f" {join_words(curves)}" if kind == "Radiocarbon" else "")
         for kind, n in kinds.items()
     ]
+    if posterior.model.t_errors == "student":
+        facts.append(f"dates given with a standard deviation had errors that were {_KINDS['StudentT']}")
     undated = int((~record.dated).sum())
     if undated:
         its = "its" if undated == 1 else "their"

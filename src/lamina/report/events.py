@@ -40,5 +40,7 @@ def in_words(record: Record, one: dict[str, Any]) -> Event:
 def line(record: Record, one: dict[str, Any]) -> str:
     """The same as one line of text."""
     event = in_words(record, one)
-    share = f", ever: {event.ever}" if one["event"] == "first above" else f", at an end of the record: {event.at_end}"
+    share = f", at an end of the record: {event.at_end}"
+    if one["event"] == "first above":
+        share = f", ever: {event.ever}, from the start: {event.from_start}"
     return f"{event.what}, {event.quantity}: median {event.median} (95 %: {event.between}){share}"

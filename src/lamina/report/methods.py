@@ -34,15 +34,15 @@ _KERNELS = {
     "Periodic": "a periodic kernel",
 }
 _GAPS = {
-    "gamma": "a gamma prior on the gaps between consecutive inputs of a sequence, with the mean gap integrated out and "
-    "a shape α ≥ 1, which describes how regular the spacing is, {alpha}",
-    "exponential": "an exponential prior on the gaps between consecutive inputs of a sequence, with the mean gap "
+    "gamma": "a gamma prior on the gaps between consecutive {inputs} of a sequence, with the mean gap integrated out "
+    "and a shape α ≥ 1, which describes how regular the spacing is, {alpha}",
+    "exponential": "an exponential prior on the gaps between consecutive {inputs} of a sequence, with the mean gap "
     "integrated out",
-    "uniform": "a uniform prior over all inputs that have the known order",
+    "uniform": "a uniform prior over all {inputs} that have the known order",
     "gamma process": "a gamma process in depth as its prior: the time that a step in depth takes has a gamma "
     "distribution whose shape is proportional to the step, so that layers without a date and a value change nothing. "
     "The mean rate was integrated out, and the shape α over the usual distance of dates was {alpha}",
-    "log-uniform": "a flat prior on the logarithms of the gaps between consecutive inputs of a sequence",
+    "log-uniform": "a flat prior on the logarithms of the gaps between consecutive {inputs} of a sequence",
 }
 
 
@@ -52,6 +52,7 @@ def references(posterior: Posterior) -> list[str]:
     cited = {*_method(posterior).words.citations(facts), *(["Blaauw"] if posterior.model.memory else [])}
     for date in record.dates or ():
         cited |= {"Christen"} if type(date).__name__ == "StudentT" else {str(getattr(date, "curve", ""))}
+    cited |= {"Christen"} if posterior.model.t_errors == "student" else set()
     if not record.measured.any():
         cited.discard("Rasmussen")  # there is no curve
     known: dict[str, str] = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
@@ -63,13 +64,12 @@ def _method(posterior: Posterior) -> Method:
 
 
 def paragraph(posterior: Posterior, run: Run) -> list[str]:
-    """The methods in sentences. The inputs of an age-depth model are called ages."""
-    text = [*_inputs(posterior), *_parameters(posterior), *_inference(posterior)]
-    if not posterior.record.measured.any():
-        text = [sentence.replace("input", "age").replace("Input", "Age") for sentence in text]
+    """The methods in sentences."""
     return [
         _model(posterior),
-        *text,
+        *_inputs(posterior),
+        *_parameters(posterior),
+        *_inference(posterior),
         _bands(posterior),
         f"Computed with lamina {run.version}{'' if run.seed is None else f' (seed {run.seed})'}.",
     ]
@@ -80,12 +80,14 @@ def call(posterior: Posterior, seed: int | None) -> str:
     model, facts, end = posterior.model, posterior.draws.diagnostics, f"seed={seed or 0})"
     kinds = [type(term).__name__ for term in posterior.problem.kernel.terms if not isinstance(term, TrendTerm)]
     rest = {"outliers": model.outliers, "offsets": model.offsets, "memory": model.memory}
+    usual = "normal" if posterior.record.measured.any() else "student"
+    rest |= {"t_errors": model.t_errors} if model.t_errors != usual else {}
     options = "".join(f"{name}={value!r}, " for name, value in rest.items() if value)
     if not posterior.record.measured.any():
         return f"lamina.age_depth(record, {options}{end}"
     if kinds and "Product" not in kinds:
         options = f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, " + options
-    own = f'gaps="{model.gaps}", ' if _method(posterior).uses_order else _method(posterior).words.arguments(facts)
+    own = f'gaps="{model.gaps}", ' if _method(posterior).has_gap_prior else _method(posterior).words.arguments(facts)
     return f'lamina.fit(record, method="{facts["method"]}", {own}{options}{end}'
 
 
@@ -123,34 +125,36 @@ def _trend(posterior: Posterior, term: TrendTerm) -> str:
 
 
 def _inputs(posterior: Posterior) -> list[str]:
+    """The model of the inputs, which are called ages in an age-depth model."""
     words, record, columns = _method(posterior).words, posterior.record, posterior.theta.columns
     if words.inputs is not None:
         return [words.inputs(posterior.draws.diagnostics)]
-    exact = int(record.exact.sum())
+    exact, one = int(record.exact.sum()), "input" if record.measured.any() else "age"
     sequences = [rows for _, rows in record.sequences if len(rows) > 1]
     ordered = f"{count(len(sequences), 'sequence')} of known order" if sequences else "no known order"
     if record.unordered.size and sequences:
         ordered += f" ({count(int(record.unordered.size), 'row')} in none)"
     if exact:
-        ordered += f"; {count(exact, 'input')} {'is' if exact == 1 else 'are'} exact"
+        ordered += f"; {count(exact, one)} {'is' if exact == 1 else 'are'} exact"
     error = "a normal error" if record.dates is None else "an error, normal unless noted,"
     text = [
-        "Following Tran, Pavlovic & Kopp (2015), the true inputs are unknowns: each was measured independently, with "
-        f"{error} of the reported standard deviation, and they form {ordered}."
+        "Following Tran, Pavlovic & Kopp (2015), the true "
+        f"{one}s are unknowns: each was measured independently, with {error} of "
+        f"the reported standard deviation, and they form {ordered}."
     ]
     if sequences:
         is_process = posterior.model.gaps == "gamma" and record.depth is not None
         prior = _GAPS["gamma process" if is_process else posterior.model.gaps].format(
-            alpha="learnt from the data" if "alpha" in columns else "kept fixed"
+            inputs=f"{one}s", alpha="learnt from the data" if "alpha" in columns else "kept fixed"
         )
-        text.append(f"The spacing of the inputs had {prior}.")
+        text.append(f"The spacing of the {one}s had {prior}.")
     if posterior.model.memory:
         text.append(
             "Neighbouring gaps were correlated, as in the models of Blaauw & Christen (2011): the accumulation rate of "
             "a gap was exp(-distance / memory) times that of the gap before it, plus a new part drawn from the prior."
         )
     text += cores.methods(posterior)
-    scaled = [word for name, word in (("t_scale", "inputs"), ("y_scale", "outputs")) if name in columns]
+    scaled = [word for name, word in (("t_scale", "dates"), ("y_scale", "outputs")) if name in columns]
     if scaled:
         what = join_words(scaled)
         text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was learnt.")
@@ -178,7 +182,7 @@ def _parameters(posterior: Posterior) -> list[str]:
 def _has_parameter(posterior: Posterior, name: str) -> bool:
     """Whether the model has this parameter, learnt or fixed."""
     model, rows = posterior.model, posterior.problem.rows
-    gaps = model.gaps == "gamma" and _method(posterior).uses_order and bool((rows.gaps > 0).any())
+    gaps = model.gaps == "gamma" and _method(posterior).has_gap_prior and bool((rows.gaps > 0).any())
     return {"memory": model.memory, "alpha": gaps}.get(name, bool(posterior.record.measured.any()))
 
 

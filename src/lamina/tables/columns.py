@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..support.text import is_number
-from .file import Grid
+from .file import Table
 from .headers import Header, any_sigma, is_calibrated, is_radiocarbon, squash
 from .matching.suggestions import no_input, no_output, only_fractionation, pair_of_limits
 from .messages import Fact, Notes, flag, listing, name_lines, option
@@ -79,8 +79,8 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Reading(Grid):
-    """A grid with what is known of it so far. All steps of reading share it, and add to its notes.
+class Reading(Table):
+    """A table with what is known of it so far. All steps of reading share it, and add to its notes.
 
     scale: "BP", "CE" or None. comma: whether numbers have a decimal comma.
     """
@@ -99,7 +99,7 @@ class Reading(Grid):
         self.notes.warnings.append(text)
 
     def fault(self, found: str, do: str, rows: ArrayLike, column: Header | None, **answers: Any) -> None:
-        """Note cells that cannot be used, by row of the grid, so that one message names them all.
+        """Note cells that cannot be used, by row of the table, so that one message names them all.
 
         answers: values of options with which they can.
         """
@@ -118,160 +118,160 @@ class Reading(Grid):
         self.notes.refuse(self.path)
 
     def name_lines(self, rows: ArrayLike) -> str:
-        """The lines of some rows of the grid, in words."""
+        """The lines of some rows of the table, in words."""
         return name_lines(self.lines_of(rows))
 
 
-def begin(grid: Grid) -> Reading:
-    """Begin to read a grid: find its columns by their names; options come first.
+def begin(table: Table) -> Reading:
+    """Begin to read a table: find its columns by their names; options come first.
 
     Raises TableError if a column is missing or not clear.
     """
-    return Reading(**vars(grid), columns=_assign(grid), notes=Notes())
+    return Reading(**vars(table), columns=_assign(table), notes=Notes())
 
 
-def _assign(grid: Grid) -> Columns:
-    options = grid.options
-    found = {role: _choose(grid, role) for role in _ROLES if role not in ("t", "y", "depth")}
-    found["depth"] = _choose(grid, "depth") if options.depth is None else _depth(grid, options.depth)
-    t = _named(grid, options.t, "t")
-    raw = [h for h in grid.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
+def _assign(table: Table) -> Columns:
+    options = table.options
+    found = {role: _choose(table, role) for role in _ROLES if role not in ("t", "y", "depth")}
+    found["depth"] = _choose(table, "depth") if options.depth is None else _depth(table, options.depth)
+    t = _named(table, options.t, "t")
+    raw = [h for h in table.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
     if t is not None and is_radiocarbon(t.text) and options.age_type != "calendar":
         t, raw = made_of_radiocarbon(options), [t]
     if t is None:
-        t, limits = _of_age_model(grid) or _of_limits(grid) or (made_of_radiocarbon(options) if raw else None, [])
+        t, limits = _of_age_model(table) or _of_limits(table) or (made_of_radiocarbon(options) if raw else None, [])
     if t is None:
-        raise no_input(grid)
-    y = _named(grid, options.y, "y")
+        raise no_input(table)
+    y = _named(table, options.y, "y")
     if y is None:
-        raise no_output(grid, found["depth"])
+        raise no_output(table, found["depth"])
     if raw and y.word == "d13c" and options.y is None:
-        raise only_fractionation(grid, y, found["depth"])
+        raise only_fractionation(table, y, found["depth"])
     if t.index == y.index:
-        raise grid.problem("the column is named as input and as output", "name two columns", column=t)
+        raise table.problem("the column is named as input and as output", "name two columns", column=t)
     only_raw = t.index == MADE and not limits
     return Columns(
         t=t.called(options.t_name, options.t_unit),
-        t_errors=[] if only_raw else _errors(grid, t, "t", limits),
+        t_errors=[] if only_raw else _errors(table, t, "t", limits),
         y=y.called(options.y_name, options.y_unit),
-        y_errors=_errors(grid, y, "y"),
-        depth_limits=[h for h in grid.headers if h.role == "depth" and h.side is not None and not h.says_error],
-        label=min(_values(grid, "label"), key=lambda h: h.rank, default=None),
-        rejects=_values(grid, "reject"),
+        y_errors=_errors(table, y, "y"),
+        depth_limits=[h for h in table.headers if h.role == "depth" and h.side is not None and not h.says_error],
+        label=min(_values(table, "label"), key=lambda h: h.rank, default=None),
+        rejects=_values(table, "reject"),
         radiocarbon=raw,
-        radiocarbon_errors=_radiocarbon_errors(grid, raw, options.t_sd if only_raw else None),
-        curve=_values(grid, "curve"),
-        delta_r=_values(grid, "delta r"),
-        delta_r_errors=[h for h in grid.headers if h.role == "delta r" and h.error],
+        radiocarbon_errors=_radiocarbon_errors(table, raw, options.t_sd if only_raw else None),
+        curve=_values(table, "curve"),
+        delta_r=_values(table, "delta r"),
+        delta_r_errors=[h for h in table.headers if h.role == "delta r" and h.error],
         **found,
     )
 
 
-def _values(grid: Grid, role: str) -> list[Header]:
+def _values(table: Table, role: str) -> list[Header]:
     """The columns of a role that hold its values, not their errors."""
-    return [header for header in grid.headers if header.role == role and not header.error]
+    return [header for header in table.headers if header.role == role and not header.error]
 
 
-def _named(grid: Grid, name: str | None, role: str) -> Header | None:
+def _named(table: Table, name: str | None, role: str) -> Header | None:
     """The column that the user names for a role, else the one with the best name."""
-    return _choose(grid, role) if name is None else grid.require(name, option(role, "COLUMN"))
+    return _choose(table, role) if name is None else table.require(name, option(role, "COLUMN"))
 
 
-def _depth(grid: Grid, name: str) -> Header:
+def _depth(table: Table, name: str) -> Header:
     """The column of depths that the user names."""
-    return replace(grid.require(name, option("depth", "COLUMN")), role="depth")
+    return replace(table.require(name, option("depth", "COLUMN")), role="depth")
 
 
-def _choose(grid: Grid, role: str) -> Header | None:
+def _choose(table: Table, role: str) -> Header | None:
     """The column with the best name for a role. Columns with equally good names must hold the same."""
-    matches = _values(grid, role)
+    matches = _values(table, role)
     best = [header for header in matches if header.rank == min(h.rank for h in matches)]
     what, by = _ROLES[role]
     do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
-    if grid.differ(best):
+    if table.differ(best):
         likely = next((header for header in best if is_calibrated(header.text)), best[0])
-        raise grid.ambiguous(best, what, do).suggesting(**({by: likely.text} if by else {}))
+        raise table.ambiguous(best, what, do).suggesting(**({by: likely.text} if by else {}))
     return best[0] if best else None
 
 
 # --- errors of the input and the output ------------------------------------------------------------------------------
 
 
-def _errors(grid: Grid, centre: Header, role: str, limits: Sequence[Header] = ()) -> list[Header]:
+def _errors(table: Table, centre: Header, role: str, limits: Sequence[Header] = ()) -> list[Header]:
     """The error columns of the input or the output: those that the user names, else its `limits` if they are known,
     else those of its name, else those next to it, else those of its role that belong to no other column.
     """
-    by = grid.options.t_sd if role == "t" else grid.options.y_sd
+    by = table.options.t_sd if role == "t" else table.options.y_sd
     if by is not None:
-        return [h if h.sigma is not None else replace(h, sigma=any_sigma(h.text)) for h in _by_option(grid, by, role)]
+        return [h if h.sigma is not None else replace(h, sigma=any_sigma(h.text)) for h in _by_option(table, by, role)]
     if limits:
         return list(limits)
-    candidates = [h for h in grid.headers if h.error and h.role == role]
+    candidates = [h for h in table.headers if h.error and h.role == role]
     if role == "t":
-        candidates = [h for h in candidates if not _beside_radiocarbon(grid, h)]
+        candidates = [h for h in candidates if not _beside_radiocarbon(table, h)]
     mine = [h for h in candidates if h.word == centre.word]
     if mine:
         return mine
     nameless = ("error", "radiocarbon error") if is_radiocarbon(centre.text) else ("error",)
-    for header in grid.headers[centre.index + 1 :]:
+    for header in table.headers[centre.index + 1 :]:
         if header.role not in nameless:
             break
         mine.append(header)
-    others = {h.word for h in _values(grid, role) if h.index != centre.index}
+    others = {h.word for h in _values(table, role) if h.index != centre.index}
     return mine or [h for h in candidates if h.word not in others]
 
 
-def _by_option(grid: Grid, name: str, role: str) -> list[Header]:
+def _by_option(table: Table, name: str, role: str) -> list[Header]:
     """The error column that the user names; none if it is a number."""
-    header = grid.find(name)
+    header = table.find(name)
     if header is None and is_number(name):
         return []
-    return [header or grid.require(name, option(f"{role}_sd", "COLUMN or NUMBER"))]
+    return [header or table.require(name, option(f"{role}_sd", "COLUMN or NUMBER"))]
 
 
-def _beside_radiocarbon(grid: Grid, error: Header) -> bool:
+def _beside_radiocarbon(table: Table, error: Header) -> bool:
     """Whether an error column stands beside a radiocarbon age, of which it must be the error."""
-    before = [h for h in grid.headers[: error.index] if not h.error]
+    before = [h for h in table.headers[: error.index] if not h.error]
     return bool(before) and before[-1].role == "radiocarbon age"
 
 
-def _radiocarbon_errors(grid: Grid, raw: list[Header], by: str | None) -> list[Header]:
+def _radiocarbon_errors(table: Table, raw: list[Header], by: str | None) -> list[Header]:
     """The columns of the laboratory errors: the one that the user names, else those of their role, else what stands
     beside the ages.
     """
     if not raw:
         return []
     if by is not None:
-        return _by_option(grid, by, "t")
-    errors = [h for h in grid.headers if h.role == "radiocarbon error"]
-    beside = [h for h in grid.headers if h.error and h.role in ("error", "t") and _beside_radiocarbon(grid, h)]
+        return _by_option(table, by, "t")
+    errors = [h for h in table.headers if h.role == "radiocarbon error"]
+    beside = [h for h in table.headers if h.error and h.role in ("error", "t") and _beside_radiocarbon(table, h)]
     return errors or beside
 
 
 # --- an input that no column holds -----------------------------------------------------------------------------------
 
 
-def _of_age_model(grid: Grid) -> tuple[Header, list[Header]] | None:
+def _of_age_model(table: Table) -> tuple[Header, list[Header]] | None:
     """The age in the output of an age-depth model such as Bacon's, whose columns are depth, min, max, median and mean,
     and its limits. None if there is none.
     """
-    limits = [h for h in grid.headers if squash(h.text) in ("min", "max")]
+    limits = [h for h in table.headers if squash(h.text) in ("min", "max")]
     for word in "median", "mean":
-        for header in grid.headers:
+        for header in table.headers:
             if squash(header.text) == word and len(limits) == 2:
                 return replace(header, role="t", word=word, modelled=True), limits
     return None
 
 
-def _of_limits(grid: Grid) -> tuple[Header, list[Header]] | None:
+def _of_limits(table: Table) -> tuple[Header, list[Header]] | None:
     """An input that is known by its limits only, if these are to be read as a uniform range."""
-    limits = pair_of_limits(grid, "t")
-    if grid.options.t_errors != "uniform" or limits is None:
+    limits = pair_of_limits(table, "t")
+    if table.options.t_errors != "uniform" or limits is None:
         return None
-    if grid.options.t_sd is not None:
+    if table.options.t_sd is not None:
         found = f"{listing(limits)} are to be read as a uniform range, which has no other error"
-        raise grid.header_problem(found, f"leave out {flag('t_sd')} or {flag('t_errors')}")
+        raise table.header_problem(found, f"leave out {flag('t_sd')} or {flag('t_errors')}")
     name = limits[0].word or "age"
     return Header(MADE, name, role="t", word=name, scale=limits[0].scale, unit=limits[0].unit), limits
 

@@ -16,7 +16,7 @@ from .messages import TableError, problem, quote
 _Array = NDArray[np.float64]
 
 #: A depth may be beyond the last one of the ensemble by this part of a usual step: rounding.
-SLACK = 1e-3
+BEYOND_LAST = 1e-3
 _SEPARATORS = ("\t", ";", ",")
 
 
@@ -93,7 +93,7 @@ def _layers(at: _Array, ages: _Array) -> NDArray[np.intp]:
 
 
 def _refuse_beyond(path: Path, wanted: _Array, at: _Array) -> None:
-    slack = SLACK * (at[-1] - at[0]) / (len(at) - 1)
+    slack = BEYOND_LAST * (at[-1] - at[0]) / (len(at) - 1)
     beyond = np.flatnonzero((wanted < at[0] - slack) | (wanted > at[-1] + slack) | np.isinf(wanted))
     if beyond.size:
         first = wanted[beyond[0]]

@@ -1,4 +1,4 @@
-"""A file as a grid of cells: the header row, and the rows below it, whatever the format of the file."""
+"""A file as a table of cells: the header row, and the rows below it, whatever the format of the file."""
 
 import codecs
 import hashlib
@@ -49,7 +49,7 @@ class Cells(list[list[str]]):
 
 
 @dataclass(frozen=True)
-class Grid:
+class Table:
     """A rectangular table of text: the headers, the rows below them, and the line of each in the file.
 
     skipped: lines above the header. commented: comments below the header with as many cells as it.
@@ -78,7 +78,7 @@ class Grid:
             object.__setattr__(self, "cells", Cells(self.cells))
 
     def noting(self, *facts: Fact) -> Self:
-        """The same grid with more facts."""
+        """The same table with more facts."""
         return replace(self, facts=(*self.facts, *facts))
 
     def column(self, header: Header) -> list[str]:
@@ -86,7 +86,7 @@ class Grid:
         return cast(Cells, self.cells).column(header.index)
 
     def keep(self, rows: list[int]) -> Self:
-        """The same grid with only these rows, which stay in their order."""
+        """The same table with only these rows, which stay in their order."""
         if len(rows) == len(self.cells):
             return self
         return replace(self, cells=[self.cells[i] for i in rows], lines=[self.lines[i] for i in rows])
@@ -139,7 +139,7 @@ class Grid:
         return listing(header for header in self.headers if header.text)
 
     def problem(self, found: str, do: str, rows: ArrayLike | None = None, column: Header | None = None) -> TableError:
-        """The error to raise about some rows of the grid, or about none."""
+        """The error to raise about some rows of the table, or about none."""
         lines = None if rows is None else self.lines_of(rows)
         return problem(self.path, found, do, lines, None if column is None else column.text)
 
@@ -148,7 +148,7 @@ class Grid:
         return problem(self.path, found, do, self.header_line, None if column is None else column.text)
 
 
-def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
+def read_table(path: Path, options: Options, dates: bool = False) -> Table:
     """The table in a file; of a file with several, that of its `dates` or that of its measurements.
 
     Raises TableError if there is none.
@@ -172,7 +172,7 @@ def read_grid(path: Path, options: Options, dates: bool = False) -> Grid:
         left_out = f"rows with another number of cells than the header are left out ({name_lines(ragged)})."
         rows = replace(rows, warnings=(*rows.warnings, left_out))
     above = tuple(" ".join(row)[:LONGEST_PROSE] for row in rows.cells[:at])
-    return Grid(
+    return Table(
         path, hashlib.sha256(data).hexdigest(), rows.form, options, headers, rows.lines[at], cells, lines,
         rows.lines[:at], [line for line, width in rows.comments if line > rows.lines[at] and width == len(texts)],
         facts=rows.facts, warnings=rows.warnings, assumed={name: one.why for name, one in assumed.items()},

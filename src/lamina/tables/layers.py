@@ -86,15 +86,15 @@ class Between:
 
     def _in_lines(self, rows: list[int]) -> str:
         """The lines of some rows of the record, sorted, in words."""
-        return self.reading.name_lines(self._in_grid(rows))
+        return self.reading.name_lines(self._in_table(rows))
 
     def _some_lines(self, groups: list[list[int]]) -> str:
         """The lines of groups of rows, those of the first dozen of them."""
         more = f"; and {len(groups) - _NAMED} more" if len(groups) > _NAMED else ""
         return "; ".join(map(self._in_lines, groups[:_NAMED])) + more
 
-    def _in_grid(self, rows: list[int]) -> list[int]:
-        """Rows of the record as rows of the grid, sorted."""
+    def _in_table(self, rows: list[int]) -> list[int]:
+        """Rows of the record as rows of the table, sorted."""
         return sorted(self.arranged.rows[i] for i in rows)
 
     def _sequences(self) -> Iterator[list[int]]:
@@ -119,9 +119,9 @@ class Between:
             named = {tied[i] for i in run} - {None}
             if len(named) > 1:
                 found = f"rows at one depth are tied to different layers, {listing(sorted(map(str, named)))}"
-                reading.fault(found, "tie them to one", self._in_grid(run), None)
+                reading.fault(found, "tie them to one", self._in_table(run), None)
             elif len(run) > 1:
-                layer = next(iter(named), f"line {reading.lines[min(self._in_grid(run))]}")
+                layer = next(iter(named), f"line {reading.lines[min(self._in_table(run))]}")
                 for i in run:
                     tied[i] = layer
         reading.refuse()
@@ -168,7 +168,7 @@ class Between:
             raise self.reading.problem(
                 "an exact input (error 0) shares its depth with other rows, whose order is then not known",
                 "give it another depth, tie the rows with --equal-depth tie, or leave its depth empty",
-                self._in_grid(rows),
+                self._in_table(rows),
             )
 
     def _hiatus(self) -> NDArray[np.bool_] | None:
@@ -222,7 +222,7 @@ class Between:
         at = np.flatnonzero(places == sign * depth).tolist()
         if at:
             found = f"there is a row at {depth:g}, where {wanted} puts a hiatus"
-            raise reading.problem(found, "give a depth between two rows", self._in_grid(at), header)
+            raise reading.problem(found, "give a depth between two rows", self._in_table(at), header)
         known = np.abs(places[np.isfinite(places)]) if sign < 0 else places
         found = f"{wanted} lies outside of all cores, which reach from {np.nanmin(known):g} to {np.nanmax(known):g}"
         raise reading.problem(found, "give a depth between two rows", column=header)

@@ -25,7 +25,7 @@ Groups = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Rows in the order of a record: positions in the grid, the sequence of each (or None), and the direction of t.
+    """Rows in the order of a record: positions in the table, the sequence of each (or None), and the direction of t.
 
     places: of each row of the record, a number that grows along the order, NaN for none. by: what the order is by.
     """

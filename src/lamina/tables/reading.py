@@ -18,7 +18,7 @@ from .checks.repeated import warn_of_repeated
 from .checks.reversals import note_reversals
 from .columns import MADE, NO_OUTPUT, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
-from .file import Grid, read_grid
+from .file import Table, read_table
 from .formats.bacon import from_bacon
 from .formats.bchron import from_bchron
 from .formats.clam import from_clam
@@ -70,12 +70,12 @@ def read(
 
     Raises TableError, with one message, if the table cannot be used.
     """
-    grid = _grid(path, options)
+    table = _table(path, options)
     if ages is not None:
-        grid = add_ages(grid, Path(ages))
-    if grid.options.dates is not None:
-        grid = join_dates(grid, _dates_grid(grid.options))
-    return _understand(grid)
+        table = add_ages(table, Path(ages))
+    if table.options.dates is not None:
+        table = join_dates(table, _dates_table(table.options))
+    return _understand(table)
 
 
 def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, TableReading | TableError]:
@@ -84,7 +84,7 @@ def split(path: str | PathLike[str], by: str, options: Options | None = None) ->
     With the option ``site``, only the rows of that site are split. A part that cannot be used has its error in place of
     its reading. Raises TableError if the table as a whole cannot be read, or a row has no value there.
     """
-    whole = _grid(path, options)
+    whole = _table(path, options)
     if whole.options.site is not None:
         whole = whole.keep(rows_of_site(begin(whole)))
     header = whole.require(by, option("by", "COLUMN"))
@@ -109,57 +109,57 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
     is computed. Raises TableError, with one message, if the table cannot be used, or has no depths.
     """
     options = options or Options()
-    grid = _grid(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
-    header = replace(parse(len(grid.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
-    others = [replace(one, role=None) if one.role == "y" else one for one in grid.headers]
-    cells = [[*row, *[""] * (len(grid.headers) - len(row)), "0"] for row in grid.cells]
-    grid = replace(grid, headers=[*others, header], cells=cells)
+    table = _table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
+    header = replace(parse(len(table.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
+    others = [replace(one, role=None) if one.role == "y" else one for one in table.headers]
+    cells = [[*row, *[""] * (len(table.headers) - len(row)), "0"] for row in table.cells]
+    table = replace(table, headers=[*others, header], cells=cells)
     if options.equal_depth is None:
         why = "an age-depth model has one age at a depth"
-        grid = replace(
-            grid, options=replace(grid.options, equal_depth="tie"), assumed={**grid.assumed, "equal_depth": why}
+        table = replace(
+            table, options=replace(table.options, equal_depth="tie"), assumed={**table.assumed, "equal_depth": why}
         )
-    found = _understand(grid)
+    found = _understand(table)
     if found.record.depth is None:
         do = f"add one, or name it with {option('depth', 'COLUMN')}"
-        raise problem(grid.path, "an age-depth model needs a column of depths", do)
+        raise problem(table.path, "an age-depth model needs a column of depths", do)
     n = len(found.record)
     record = replace(found.record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), y_name="", limit=None)
     facts = tuple(fact for fact in found.facts if not fact.what.startswith("output"))
     return replace(found, record=record, facts=facts)
 
 
-def _grid(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Grid:
-    grid = split_pairs(read_grid(Path(path), options or Options(), dates))
+def _table(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Table:
+    table = split_pairs(read_table(Path(path), options or Options(), dates))
     for program in _PROGRAMS:
-        grid = program(grid)
-        if grid.program:
-            return grid
-    return from_f14c(grid)
+        table = program(table)
+        if table.program:
+            return table
+    return from_f14c(table)
 
 
-def _dates_grid(options: Options) -> Grid:
+def _dates_table(options: Options) -> Table:
     """The table in the file of dates, read with the options that are about dates."""
     mine = replace(options, dates=None, dates_sheet=None, sheet=options.dates_sheet, y=None, y_sd=None)
-    return _grid(str(options.dates), mine, dates=True)
+    return _table(str(options.dates), mine, dates=True)
 
 
-def _understand(grid: Grid) -> TableReading:
-    """What the rows of a grid say, without its bad rows if the user wants that."""
+def _understand(table: Table) -> TableReading:
+    """What the rows of a table say, without its bad rows if the user wants that."""
     bad: dict[int, None] = {}
-    kept = grid
+    kept = table
     while True:
         try:
             found = _understand_all(kept)
         except TableError as error:
-            if not (grid.options.skip_bad_rows and error.bad_lines):
+            if not (table.options.skip_bad_rows and error.bad_lines):
                 raise
             bad |= dict.fromkeys(error.bad_lines)
-            kept = grid.keep([i for i, line in enumerate(grid.lines) if line not in bad])
-            if len(kept.cells) < max(_FEWEST_ROWS, len(grid.cells) / 2):
+            kept = table.keep([i for i, line in enumerate(table.lines) if line not in bad])
+            if len(kept.cells) < max(_FEWEST_ROWS, len(table.cells) / 2):
                 do = "correct them, or the options that say what the columns are"
                 what = "more than half of the rows cannot be used, which --skip-bad-rows does not leave out"
-                raise problem(grid.path, what, do, error.bad_lines) from error
+                raise problem(table.path, what, do, error.bad_lines) from error
         else:
             break
     if not bad:
@@ -169,9 +169,9 @@ def _understand(grid: Grid) -> TableReading:
     return replace(found, warnings=(*found.warnings, left_out))
 
 
-def _understand_all(grid: Grid) -> TableReading:
-    """What the rows of a grid say."""
-    reading = begin(grid)
+def _understand_all(table: Table) -> TableReading:
+    """What the rows of a table say."""
+    reading = begin(table)
     _note_file(reading)
     reading = fill_down(reading)
     reading = reading.keep(rows_of_site(reading))
@@ -198,8 +198,8 @@ def _understand_all(grid: Grid) -> TableReading:
     return TableReading(
         record=record,
         lines=lines,
-        path=grid.path,
-        sha256=grid.sha256,
+        path=table.path,
+        sha256=table.sha256,
         scale=reading.scale,
         facts=tuple(_with_reasons(reading)),
         warnings=tuple(reading.notes.warnings),
@@ -252,7 +252,7 @@ def _note_columns(reading: Reading) -> None:
 
 
 class _Measured(NamedTuple):
-    """What was measured, by row of the grid; how to arrange the rows; and what lies between them (see `Between`)."""
+    """What was measured, by row of the table; how to arrange the rows; and what lies between them (see `Between`)."""
 
     inputs: Inputs
     y: Array

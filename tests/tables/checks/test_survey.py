@@ -3,6 +3,7 @@
 import pytest
 
 from lamina.tables import Options, survey
+from lamina.tables.checks.radiocarbon import _MARINE
 
 
 def test_all_that_is_unclear_comes_in_one_go(table):
@@ -151,3 +152,8 @@ def test_an_error_of_counting_is_not_the_likely_input_but_an_age_by_isotopes_is(
         f"{k},-{k},0.3,{2 * k},0.04\n" for k in range(1, 5)
     )
     assert "--t '230Th age (ka)'" in survey(table(corals)).command
+
+
+@pytest.mark.parametrize(("place", "marine"), [("Arctica islandica", True), ("Antarctica", False)])
+def test_a_continent_is_no_shell(place, marine):
+    assert bool(_MARINE.search(place)) == marine

@@ -127,7 +127,7 @@ def _median(reading: Reading, header: Header) -> float:
 
 _MARINE = re.compile(
     r"marine|shell|foram|mollus|coral|echin|bivalv|benthic|plankt|mytilus|oyster|pachyderma|bulloides|ruber|sacculifer"
-    r"|inflata|globigerin|neogloboq|globorotal|cibicid|uvigerin|macoma|hiatella|yoldia|arctica",
+    r"|inflata|globigerin|neogloboq|globorotal|cibicid|uvigerin|macoma|hiatella|yoldia|(?<!ant)arctica",
     re.IGNORECASE,
 )
 

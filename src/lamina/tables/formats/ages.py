@@ -5,22 +5,22 @@ from dataclasses import replace
 
 from ...errors import RecordError
 from ...support.curves import curve_name
-from ..file import Grid
+from ..file import Table
 from ..headers import Header, parse, squash
 from ..messages import Notes
 
 
-def called(grid: Grid, *names: str) -> Header | None:
+def called(table: Table, *names: str) -> Header | None:
     """The only column of one of these names."""
     squashed = {squash(name) for name in names}
-    alike = [header for header in grid.headers if squash(header.text) in squashed]
+    alike = [header for header in table.headers if squash(header.text) in squashed]
     return alike[0] if len(alike) == 1 else None
 
 
-def names_other_ages(grid: Grid, age: Header) -> bool:
+def names_other_ages(table: Table, age: Header) -> bool:
     """Whether the user names another column of ages."""
-    named = grid.options.t
-    return named is not None and grid.find(named) != age
+    named = table.options.t
+    return named is not None and table.find(named) != age
 
 
 def meaning(header: Header, words: str) -> Header:
@@ -28,32 +28,32 @@ def meaning(header: Header, words: str) -> Header:
     return replace(parse(header.index, words), text=header.text)
 
 
-def with_meanings(grid: Grid, meanings: dict[Header | None, str]) -> Grid:
-    """The same grid, where columns that exist mean what these words do."""
-    headers = list(grid.headers)
+def with_meanings(table: Table, meanings: dict[Header | None, str]) -> Table:
+    """The same table, where columns that exist mean what these words do."""
+    headers = list(table.headers)
     for header, words in meanings.items():
         if header is not None:
             headers[header.index] = meaning(header, words)
-    return replace(grid, headers=headers)
+    return replace(table, headers=headers)
 
 
-def without_role(grid: Grid, *columns: Header | None) -> Grid:
-    """The same grid, where these columns play no part."""
+def without_role(table: Table, *columns: Header | None) -> Table:
+    """The same table, where these columns play no part."""
     unused = {column.index for column in columns if column is not None}
-    return replace(grid, headers=[replace(h, role=None) if h.index in unused else h for h in grid.headers])
+    return replace(table, headers=[replace(h, role=None) if h.index in unused else h for h in table.headers])
 
 
-def with_curves(grid: Grid, age: Header, error: Header, at: Header, curves: Sequence[str | None]) -> Grid:
-    """A grid whose ages of one column are calendar ages (cal BP), where the curve of the row is None, and radiocarbon
+def with_curves(table: Table, age: Header, error: Header, at: Header, curves: Sequence[str | None]) -> Table:
+    """A table whose ages of one column are calendar ages (cal BP), where the curve of the row is None, and radiocarbon
     ages elsewhere; the curve of a row without an age is empty.
 
     at: the column that says so, whose cells become the curves.
     """
-    if grid.options.t is not None:  # which names this column, of which there may be two after this
-        grid = replace(grid, options=replace(grid.options, t=None, t_sd=None))
-    if grid.options.age_type == "calendar":
-        curves = [None] * len(grid.cells)
-    headers, cells = list(grid.headers), [list(row) for row in grid.cells]
+    if table.options.t is not None:  # which names this column, of which there may be two after this
+        table = replace(table, options=replace(table.options, t=None, t_sd=None))
+    if table.options.age_type == "calendar":
+        curves = [None] * len(table.cells)
+    headers, cells = list(table.headers), [list(row) for row in table.cells]
     headers[at.index] = meaning(at, "calibration curve")
     for row, curve in zip(cells, curves, strict=True):
         row[at.index] = curve or ""
@@ -66,22 +66,22 @@ def with_curves(grid: Grid, age: Header, error: Header, at: Header, curves: Sequ
         for row, is_calendar in zip(cells, calendar, strict=True):
             row.append("" if is_calendar else row[old.index])
             row[old.index] = row[old.index] if is_calendar else ""
-    return replace(grid, headers=headers, cells=cells)
+    return replace(table, headers=headers, cells=cells)
 
 
-def undated(grid: Grid, age: Header) -> list[bool]:
+def undated(table: Table, age: Header) -> list[bool]:
     """Whether each row has no age."""
-    return [cell.strip().lower() in ("", "na", "nan") for cell in grid.column(age)]
+    return [cell.strip().lower() in ("", "na", "nan") for cell in table.column(age)]
 
 
-def named_curves(grid: Grid, at: Header, age: Header, calendar: frozenset[str]) -> list[str | None]:
+def named_curves(table: Table, at: Header, age: Header, calendar: frozenset[str]) -> list[str | None]:
     """The curve of each row by its name; None for the words that mean `calendar` ages, "" for a row without an age.
 
     Raises TableError for other words.
     """
     notes = Notes()
     found: list[str | None] = []
-    for cell, line, empty in zip(grid.column(at), grid.lines, undated(grid, age), strict=True):
+    for cell, line, empty in zip(table.column(at), table.lines, undated(table, age), strict=True):
         name = cell.strip().strip("'\"")
         if empty:
             found.append("")
@@ -92,5 +92,5 @@ def named_curves(grid: Grid, at: Header, age: Header, calendar: frozenset[str]) 
             what, _, known = str(error).rstrip(".").partition(". The curves are ")
             do = f"write one of {known}, or {min(calendar, key=len)} for a calendar age"
             notes.fault(what, do, [line], at.text)
-    notes.refuse(grid.path)
+    notes.refuse(table.path)
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..file import Grid
+from ..file import Table
 from ..headers import Header
 from ..messages import Notes, problem, quote
 from .ages import called, names_other_ages, undated, with_curves, with_meanings
@@ -24,7 +24,7 @@ _SUMMARY = ["depth", "min", "max", "median", "mean"]
 _MEMBERS = 400
 
 
-def from_bacon(grid: Grid) -> Grid:
+def from_bacon(table: Table) -> Table:
     """A table with Bacon's column cc, which says what kind of age each is, with the headers and cells of other tables.
 
     Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose ages
@@ -32,30 +32,30 @@ def from_bacon(grid: Grid) -> Grid:
 
     Raises TableError where cc is none of Bacon's numbers.
     """
-    age, error, cc = called(grid, "age", "14C_age", "C14_age"), called(grid, "error"), called(grid, "cc")
-    if age is None or error is None or cc is None or names_other_ages(grid, age):
-        return grid
-    kinds = [cell.strip().removesuffix(".0") for cell in grid.column(cc)]
-    empty = undated(grid, age)
-    _check_kinds(grid, cc, kinds, empty)
-    offset = called(grid, "d.R", "delta.R"), called(grid, "d.STD", "delta.STD")
-    grid = with_meanings(grid, {offset[0]: "delta R", offset[1]: "delta R error"})
-    grid = with_curves(
-        grid, age, error, cc, ["" if none else _CURVES.get(kind) for kind, none in zip(kinds, empty, strict=True)]
+    age, error, cc = called(table, "age", "14C_age", "C14_age"), called(table, "error"), called(table, "cc")
+    if age is None or error is None or cc is None or names_other_ages(table, age):
+        return table
+    kinds = [cell.strip().removesuffix(".0") for cell in table.column(cc)]
+    empty = undated(table, age)
+    _check_kinds(table, cc, kinds, empty)
+    offset = called(table, "d.R", "delta.R"), called(table, "d.STD", "delta.STD")
+    table = with_meanings(table, {offset[0]: "delta R", offset[1]: "delta R error"})
+    table = with_curves(
+        table, age, error, cc, ["" if none else _CURVES.get(kind) for kind, none in zip(kinds, empty, strict=True)]
     )
-    return replace(grid, form=f"{grid.form}, with Bacon's column cc", program="Bacon")
+    return replace(table, form=f"{table.form}, with Bacon's column cc", program="Bacon")
 
 
-def _check_kinds(grid: Grid, cc: Header, kinds: list[str], empty: list[bool]) -> None:
+def _check_kinds(table: Table, cc: Header, kinds: list[str], empty: list[bool]) -> None:
     notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
-    for kind, line, none in zip(kinds, grid.lines, empty, strict=True):
+    for kind, line, none in zip(kinds, table.lines, empty, strict=True):
         if none:
             continue
         if kind == "4":
             notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
         elif kind != _CALENDAR and kind not in _CURVES:
             notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
-    notes.refuse(grid.path)
+    notes.refuse(table.path)
 
 
 # --- the result of a run ---------------------------------------------------------------------------------------------

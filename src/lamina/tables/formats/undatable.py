@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ..file import Grid
+from ..file import Table
 from ..headers import Header, squash
 from ..messages import Fact, Notes
 from .ages import named_curves, with_curves, with_meanings, without_role
@@ -12,18 +12,18 @@ _COLUMNS = 10
 _CALENDAR = frozenset({"none", "", "na"})
 
 
-def from_undatable(grid: Grid) -> Grid:
+def from_undatable(table: Table) -> Table:
     """A table of Undatable with the headers and cells of other tables; any other table as it is.
 
     Depth 2 is the other end of the sample, or, if it is smaller than depth 1, the standard deviation of depth 1. Raises
     TableError where a depth is no number.
     """
-    columns = grid.headers
-    if len(columns) != _COLUMNS or grid.options.t is not None or not _is_undatable(columns):
-        return grid
+    columns = table.headers
+    if len(columns) != _COLUMNS or table.options.t is not None or not _is_undatable(columns):
+        return table
     _, first, second, age, error, kind, curve, offset, offset_sd, boot = columns
-    cells = [list(row) for row in grid.cells]
-    for row, middle in zip(cells, _middles(grid, first, second), strict=True):
+    cells = [list(row) for row in table.cells]
+    for row, middle in zip(cells, _middles(table, first, second), strict=True):
         row[first.index] = f"{middle:.10g}"
     words: dict[Header | None, str] = {
         columns[0]: "sample id",
@@ -31,11 +31,11 @@ def from_undatable(grid: Grid) -> Grid:
         offset: "delta R",
         offset_sd: "delta R error",
     }
-    curves = named_curves(grid, curve, age, _CALENDAR)
-    grid = without_role(with_meanings(replace(grid, cells=cells), words), second, kind, boot)
-    grid = with_curves(grid, age, error, curve, curves)
-    grid = replace(grid, form=f"{grid.form}, as Undatable has it", program="Undatable")
-    return grid.noting(Fact("order", f"by the middle of {first} and {second}", "their extent is not used"))
+    curves = named_curves(table, curve, age, _CALENDAR)
+    table = without_role(with_meanings(replace(table, cells=cells), words), second, kind, boot)
+    table = with_curves(table, age, error, curve, curves)
+    table = replace(table, form=f"{table.form}, as Undatable has it", program="Undatable")
+    return table.noting(Fact("order", f"by the middle of {first} and {second}", "their extent is not used"))
 
 
 def _is_undatable(columns: list[Header]) -> bool:
@@ -45,14 +45,14 @@ def _is_undatable(columns: list[Header]) -> bool:
     return all(part in word for part, word in zip(expected, words, strict=True))
 
 
-def _middles(grid: Grid, first: Header, second: Header) -> list[float]:
+def _middles(table: Table, first: Header, second: Header) -> list[float]:
     notes, found = Notes(), []
-    for a, b, line in zip(grid.column(first), grid.column(second), grid.lines, strict=True):
+    for a, b, line in zip(table.column(first), table.column(second), table.lines, strict=True):
         try:
             one, other = float(a), float(b or a)
         except ValueError:
             notes.fault("a depth is no number", "give both depths of the sample", [line], first.text)
             continue
         found.append(one if other < one else 0.5 * (one + other))
-    notes.refuse(grid.path)
+    notes.refuse(table.path)
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..ensembles import SummaryWarning, read_ensemble
-from ..file import Grid
+from ..file import Table
 from ..headers import Header
 from ..messages import Fact, TableError, in_lines
 from .depths import find_depth, numbers
@@ -17,41 +17,41 @@ _LEAST_SD = 1e-3
 _INPUTS = ("t", "radiocarbon age")
 
 
-def add_ages(grid: Grid, path: Path) -> Grid:
-    """The same grid with columns of the mean age and its standard deviation, unless it has an input itself.
+def add_ages(table: Table, path: Path) -> Table:
+    """The same table with columns of the mean age and its standard deviation, unless it has an input itself.
 
     Raises TableError if there are no depths, or they lie outside the ensemble.
     """
-    if grid.options.t is not None or any(h.role in _INPUTS and not h.error for h in grid.headers):
-        return grid
-    grid, depth = find_depth(grid)
-    at = numbers(grid, depth)
+    if table.options.t is not None or any(h.role in _INPUTS and not h.error for h in table.headers):
+        return table
+    table, depth = find_depth(table)
+    at = numbers(table, depth)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SummaryWarning)  # given when the ensemble is read for the fit
         try:
             members = read_ensemble(path, at)
         except TableError as error:
-            raise TableError(in_lines(error, grid.lines)) from None
+            raise TableError(in_lines(error, table.lines)) from None
     mean, sd = members.mean(axis=0), np.maximum(members.std(axis=0), _LEAST_SD)
-    width = len(grid.headers)
+    width = len(table.headers)
     older = _increases(at, mean) == (depth.role == "depth")
-    scale = grid.options.scale or ("BP" if older else "CE")
+    scale = table.options.scale or ("BP" if older else "CE")
     way = f"ages in {path.name} get {'larger' if older else 'smaller'} downwards"
-    assumed = {} if grid.options.scale else {"scale": way}
+    assumed = {} if table.options.scale else {"scale": way}
     headers = [
-        *grid.headers,
+        *table.headers,
         Header(width, "age", role="t", word="age", scale=scale, unit=scale),
         Header(width + 1, "age_sd", role="t", word="age", error=True, says_error=True, sigma=1),
     ]
     cells = [
         [*row, *([f"{m:.10g}", f"{s:.6g}"] if np.isfinite(m) else ["", ""])]
-        for row, m, s in zip(grid.cells, mean.tolist(), sd.tolist(), strict=True)
+        for row, m, s in zip(table.cells, mean.tolist(), sd.tolist(), strict=True)
     ]
     why = "by its mean and standard deviation at the depth of each row"
     fact = Fact("ages", f"from {path.name}, {len(members)} members", why)
-    options = replace(grid.options, scale=scale)
-    grid = replace(grid, headers=headers, cells=cells, options=options, assumed={**grid.assumed, **assumed})
-    return grid.noting(fact)
+    options = replace(table.options, scale=scale)
+    table = replace(table, headers=headers, cells=cells, options=options, assumed={**table.assumed, **assumed})
+    return table.noting(fact)
 
 
 def _increases(at: np.ndarray, mean: np.ndarray) -> bool:

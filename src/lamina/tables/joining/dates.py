@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..file import Grid
+from ..file import Table
 from ..headers import Header
 from ..messages import Fact, Line, option, problem
 from .depths import conversion, find_depth, numbers
@@ -18,54 +18,54 @@ _DATES = frozenset({"t", "radiocarbon age", "radiocarbon error", "curve", "delta
 _SHARED = ("core", "site", "label", "limiting", "tie", "hiatus")
 
 
-def join_dates(grid: Grid, dates: Grid) -> Grid:
-    """One grid with the measurements of `grid`, without its ages, and the dates of the other one.
+def join_dates(table: Table, dates: Table) -> Table:
+    """One table with the measurements of `table`, without its ages, and the dates of the other one.
 
     A row has a value or a date. Rows at one depth are one layer. Raises TableError if the depths cannot be joined.
     """
-    grid, depth = find_depth(without(grid, _DATES))
+    table, depth = find_depth(without(table, _DATES))
     dates, other = find_depth(without(dates, _VALUES))
     if depth.role != other.role:
-        found = f"{other} is a {other.role}, but {depth} in {grid.path.name} is a {depth.role}"
+        found = f"{other} is a {other.role}, but {depth} in {table.path.name} is a {depth.role}"
         raise dates.header_problem(found, "give both files depths, or both heights")
-    places = [numbers(grid, depth), conversion(other.unit, depth.unit) * numbers(dates, other)]
-    for one, header, at in (grid, depth, places[0]), (dates, other, places[1]):
+    places = [numbers(table, depth), conversion(other.unit, depth.unit) * numbers(dates, other)]
+    for one, header, at in (table, depth, places[0]), (dates, other, places[1]):
         _refuse_turning(one, header, at)
-    _refuse_apart(grid, dates, depth, places)
-    headers, cells = _side_by_side(grid, dates, depth, other, places[1])
+    _refuse_apart(table, dates, depth, places)
+    headers, cells = _side_by_side(table, dates, depth, other, places[1])
     at = np.concatenate(places)
     along = np.argsort(at, kind="stable").tolist()  # NaN, the rows without a depth, come last
-    lines = [*grid.lines, *(Line(line, dates.path.name) for line in dates.lines)]
+    lines = [*table.lines, *(Line(line, dates.path.name) for line in dates.lines)]
     why = "a value and a date at one depth belong to one layer"
-    options = replace(grid.options, depth=None, incomplete=True, equal_depth=grid.options.equal_depth or "tie")
+    options = replace(table.options, depth=None, incomplete=True, equal_depth=table.options.equal_depth or "tie")
     facts = Fact("dates", f"{dates.path.name}: {dates.form}, {len(dates.cells)} rows", "joined by depth")
     return replace(
-        grid,
-        sha256=hashlib.sha256(f"{grid.sha256}{dates.sha256}".encode()).hexdigest(),
+        table,
+        sha256=hashlib.sha256(f"{table.sha256}{dates.sha256}".encode()).hexdigest(),
         headers=headers,
         cells=[cells[i] for i in along],
         lines=[lines[i] for i in along],
         options=options,
         program=dates.program,
-        facts=(*grid.facts, facts, *dates.facts),
-        warnings=(*grid.warnings, *dates.warnings),
-        assumed={**grid.assumed, **({} if grid.options.equal_depth else {"equal_depth": why})},
+        facts=(*table.facts, facts, *dates.facts),
+        warnings=(*table.warnings, *dates.warnings),
+        assumed={**table.assumed, **({} if table.options.equal_depth else {"equal_depth": why})},
     )
 
 
-def without(grid: Grid, roles: Collection[str]) -> Grid:
-    """The same grid, where columns of these roles, and errors without a name beside them, play no part."""
+def without(table: Table, roles: Collection[str]) -> Table:
+    """The same table, where columns of these roles, and errors without a name beside them, play no part."""
     headers, beside = [], False
-    for header in grid.headers:
+    for header in table.headers:
         nameless = header.role == "error"
         beside = (header.role or "") in roles or (beside and nameless)
         headers.append(replace(header, role=None) if beside else header)
-    return replace(grid, headers=headers)
+    return replace(table, headers=headers)
 
 
-def _refuse_turning(grid: Grid, header: Header, at: np.ndarray) -> None:
+def _refuse_turning(table: Table, header: Header, at: np.ndarray) -> None:
     """Depths that turn back may hide a second core, unless cores are named or the user names the column."""
-    if grid.options.depth is not None or any(h.role in ("core", "site") for h in grid.headers):
+    if table.options.depth is not None or any(h.role in ("core", "site") for h in table.headers):
         return
     known = np.flatnonzero(~np.isnan(at))
     steps = np.sign(np.diff(at[known]))
@@ -73,42 +73,42 @@ def _refuse_turning(grid: Grid, header: Header, at: np.ndarray) -> None:
     if turns.size:
         found = "the depths turn back here, as if another core began or a row were out of its place"
         do = f"name the cores in a column core, correct the depth, or say {option('depth', header.text)} if it is right"
-        raise grid.problem(found, do, int(known[turns[0] + 1]), header)
+        raise table.problem(found, do, int(known[turns[0] + 1]), header)
 
 
-def _refuse_apart(grid: Grid, dates: Grid, depth: Header, places: list[np.ndarray]) -> None:
+def _refuse_apart(table: Table, dates: Table, depth: Header, places: list[np.ndarray]) -> None:
     """Two files whose depths have nothing in common are of two cores, or in two units."""
     (low, high), (first, last) = ((np.nanmin(at), np.nanmax(at)) if not np.isnan(at).all() else (1, 0) for at in places)
     if low > high or first > last or low > last or first > high:
         raise problem(
             dates.path,
-            f"its depths ({first:g} to {last:g}) and those of {grid.path.name} ({low:g} to {high:g}) do not overlap",
+            f"its depths ({first:g} to {last:g}) and those of {table.path.name} ({low:g} to {high:g}) do not overlap",
             "give two files of one core, with depths in one unit, or name the units in the headers",
             column=depth.text,
         )
 
 
 def _side_by_side(
-    grid: Grid, dates: Grid, depth: Header, other: Header, at: np.ndarray
+    table: Table, dates: Table, depth: Header, other: Header, at: np.ndarray
 ) -> tuple[list[Header], list[list[str]]]:
     """The columns of both files, with those that they share in one, and the rows of both."""
-    width = len(grid.headers)
+    width = len(table.headers)
     shared = {other.index: depth.index}
     for role in _SHARED:
-        ours, theirs = (_of_role(one, role) for one in (grid, dates))
+        ours, theirs = (_of_role(one, role) for one in (table, dates))
         if ours is not None and theirs is not None:
             shared[theirs.index] = ours.index
         elif (ours is None) != (theirs is None) and role in ("core", "site"):
-            _refuse_nameless(grid, dates, ours, theirs)
-    headers = [replace(h, role=depth.role) if h.index == depth.index else h for h in grid.headers]
-    if not any(_of_role(grid, role) for role in ("core", "site")):
+            _refuse_nameless(table, dates, ours, theirs)
+    headers = [replace(h, role=depth.role) if h.index == depth.index else h for h in table.headers]
+    if not any(_of_role(table, role) for role in ("core", "site")):
         dates = without(dates, ("core", "site"))
     elif not any(_of_role(dates, role) for role in ("core", "site")):
         headers = [replace(h, role=None) if h.role in ("core", "site") else h for h in headers]
     for header in dates.headers:
         moved = replace(header, index=width + header.index)
         headers.append(replace(moved, text="", role=None) if header.index in shared else moved)
-    cells = [[*row, *[""] * len(dates.headers)] for row in grid.cells]
+    cells = [[*row, *[""] * len(dates.headers)] for row in table.cells]
     for row, place in zip(dates.cells, at.tolist(), strict=True):
         new = [*[""] * width, *row]
         for source, target in shared.items():
@@ -118,13 +118,13 @@ def _side_by_side(
     return headers, cells
 
 
-def _of_role(grid: Grid, role: str) -> Header | None:
-    return min((h for h in grid.headers if h.role == role and not h.error), key=lambda h: h.rank, default=None)
+def _of_role(table: Table, role: str) -> Header | None:
+    return min((h for h in table.headers if h.role == role and not h.error), key=lambda h: h.rank, default=None)
 
 
-def _refuse_nameless(grid: Grid, dates: Grid, ours: Header | None, theirs: Header | None) -> None:
+def _refuse_nameless(table: Table, dates: Table, ours: Header | None, theirs: Header | None) -> None:
     """If one file has several cores, the other must name them too."""
-    named, nameless = (grid, dates) if ours is not None else (dates, grid)
+    named, nameless = (table, dates) if ours is not None else (dates, table)
     header = ours or theirs
     if header is None:
         return

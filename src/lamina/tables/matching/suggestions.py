@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from ...support.text import is_number
-from ..file import Grid
+from ..file import Table
 from ..headers import Header, squash
 from ..messages import TableError, listing, option
 
@@ -38,28 +38,30 @@ _MEASURED = re.compile(
 )
 
 
-def no_input(grid: Grid) -> TableError:
+def no_input(table: Table) -> TableError:
     """The error to raise if no column holds the input."""
-    limits = limits_only(grid, "t")
+    limits = limits_only(table, "t")
     if limits:
         return limits.suggesting(t_errors="uniform")
-    found = f"no column holds the input (age, year); the columns are {grid.listed}"
-    error = grid.header_problem(found, f"name it with {option('t', 'COLUMN')}")
-    likely = _likely_input(grid)
+    found = f"no column holds the input (age, year); the columns are {table.listed}"
+    error = table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
+    likely = _likely_input(table)
     return error if likely is None else error.suggesting(t=likely.text)
 
 
-def no_output(grid: Grid, depth: Header | None) -> TableError:
+def no_output(table: Table, depth: Header | None) -> TableError:
     """The error to raise if no column holds the output. Without any that could, the table is for an age-depth model."""
-    if {squash(h.text) for h in grid.headers} - {""} == {"depth", "min", "max", "median", "mean"}:
+    if {squash(h.text) for h in table.headers} - {""} == {"depth", "min", "max", "median", "mean"}:
         found = "these are the ages of an age-depth model, and no column holds a measurement"
-        return grid.header_problem(found, f"use them for another table, with lamina fit TABLE --ages {grid.path.name}")
-    likely = None if grid.program else _likely_output(grid)
-    others = [h for h in grid.headers if h.text and h.role is None]
+        return table.header_problem(
+            found, f"use them for another table, with lamina fit TABLE --ages {table.path.name}"
+        )
+    likely = None if table.program else _likely_output(table)
+    others = [h for h in table.headers if h.text and h.role is None]
     dates = "it holds dates and depths only, to which no curve can be fitted; " if depth and likely is None else ""
     without = "" if depth is None else ", or make an age-depth model, which needs none, with lamina agedepth"
     rest = f"; not used so far: {listing(others)}" if others else ""
-    error = limits_only(grid, "y") or grid.header_problem(
+    error = limits_only(table, "y") or table.header_problem(
         f"no column holds the output (RSL, value, d18O){rest}",
         f"{dates}name it with {option('y', 'COLUMN')}{without}",
     )
@@ -68,69 +70,69 @@ def no_output(grid: Grid, depth: Header | None) -> TableError:
     return error.suggesting(command="agedepth") if depth is not None else error
 
 
-def only_fractionation(grid: Grid, y: Header, depth: Header | None) -> TableError:
+def only_fractionation(table: Table, y: Header, depth: Header | None) -> TableError:
     """The error to raise if the output would be the δ13C that laboratories report beside radiocarbon ages."""
     found = "δ13C beside radiocarbon ages is usually measured to correct them"
     agedepth = "" if depth is None else ", or make an age-depth model of the dates with lamina agedepth"
-    error = grid.header_problem(found, f"say {option('y', y.text)} if it is the output{agedepth}", y)
+    error = table.header_problem(found, f"say {option('y', y.text)} if it is the output{agedepth}", y)
     return error.suggesting(**({"y": y.text} if depth is None else {"command": "agedepth"}))
 
 
-def pair_of_limits(grid: Grid, role: str) -> list[Header] | None:
+def pair_of_limits(table: Table, role: str) -> list[Header] | None:
     """The lower and the upper limit of the input or the output; None if there are no two."""
     unnamed = "error" if role == "t" else role  # "lower" and "upper" alone are more often about ages
-    limits = [h for h in grid.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
+    limits = [h for h in table.headers if h.side is not None and not h.says_error and h.role in (role, unnamed)]
     low, up = ([h for h in limits if h.side == side][:1] for side in ("low", "up"))
     return [*low, *up] if low and up else None
 
 
-def limits_only(grid: Grid, role: str) -> TableError | None:
+def limits_only(table: Table, role: str) -> TableError | None:
     """A pair of limits without the value between them: what to add. None if there is no such pair."""
-    limits = pair_of_limits(grid, role)
+    limits = pair_of_limits(table, role)
     if limits is None:
         return None
     uniform = f"; or say {option('t_errors', 'uniform')} to read them as a uniform range" if role == "t" else ""
     what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
-    return grid.header_problem(
+    return table.header_problem(
         f"{listing(limits)} seem to be limits of the {what}, and no column holds the {what} itself",
         f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
         f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}{uniform}",
     )
 
 
-def _likely_input(grid: Grid) -> Header | None:
+def _likely_input(table: Table) -> Header | None:
     """A column of numbers whose name speaks of ages or years; one with a calendar, or corrected, first."""
-    plain = {h.index: _WITHIN.sub("", _words(h)) for h in grid.headers}
-    ages = [h for h in grid.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
-    found = [h for h in ages if _numeric(grid, h)]
+    plain = {h.index: _WITHIN.sub("", _words(h)) for h in table.headers}
+    ages = [h for h in table.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
+    found = [h for h in ages if _numeric(table, h)]
 
     def likelihood(header: Header) -> int:
         corrected = "corrected" in header.text.lower() and "uncorrected" not in header.text.lower()
         return 2 * bool(_CALENDAR.search(_words(header))) + corrected
 
-    middles = [h for h in grid.headers if squash(h.text) in _MIDDLES and _numeric(grid, h)]
-    return max(found, key=likelihood, default=middles[0] if middles and _speaks_of_ages(grid) else None)
+    middles = [h for h in table.headers if squash(h.text) in _MIDDLES and _numeric(table, h)]
+    return max(found, key=likelihood, default=middles[0] if middles and _speaks_of_ages(table) else None)
 
 
-def _speaks_of_ages(grid: Grid) -> bool:
-    return any(_AGE.search(_words(header)) for header in grid.headers)
+def _speaks_of_ages(table: Table) -> bool:
+    return any(_AGE.search(_words(header)) for header in table.headers)
 
 
-def likely_depth(grid: Grid) -> Header | None:
+def likely_depth(table: Table) -> Header | None:
     """A column of numbers whose name speaks of depths in another language."""
-    return next((h for h in grid.headers if _DEPTH.search(_words(h)) and _numeric(grid, h)), None)
+    return next((h for h in table.headers if _DEPTH.search(_words(h)) and _numeric(table, h)), None)
 
 
-def _likely_output(grid: Grid) -> Header | None:
+def _likely_output(table: Table) -> Header | None:
     """A column of numbers without a part to play: one with a known word, an error beside it, or ups and downs first."""
-    unused = [h for h in grid.headers if h.role is None and h.text]
+    unused = [h for h in table.headers if h.role is None and h.text]
     aside = _ASIDE, _AGE, _DEPTH
-    found = [h for h in unused if not any(one.search(_words(h)) for one in aside) and _numeric(grid, h)]
+    found = [h for h in unused if not any(one.search(_words(h)) for one in aside) and _numeric(table, h)]
 
     def likelihood(header: Header) -> int:
-        beside = grid.headers[header.index + 1 : header.index + 2]
+        beside = table.headers[header.index + 1 : header.index + 2]
         known = bool(_MEASURED.search(_words(header)))
-        return 4 * known + 2 * any(_NO_ERROR.search(_words(h)) for h in beside) + _turns(grid, header)
+        return 4 * known + 2 * any(_NO_ERROR.search(_words(h)) for h in beside) + _turns(table, header)
 
     return max(found, key=likelihood, default=None)
 
@@ -139,17 +141,17 @@ def _words(header: Header) -> str:
     return header.text.replace("_", " ")
 
 
-def _sample(grid: Grid, header: Header) -> list[str]:
-    cells = grid.column(header)[:_SAMPLE]
+def _sample(table: Table, header: Header) -> list[str]:
+    cells = table.column(header)[:_SAMPLE]
     return [cell.replace(",", ".") for cell in cells if cell.lower() not in _MISSING]
 
 
-def _numeric(grid: Grid, header: Header) -> bool:
-    cells = _sample(grid, header)
+def _numeric(table: Table, header: Header) -> bool:
+    cells = _sample(table, header)
     return bool(cells) and sum(map(is_number, cells)) >= _MOST * len(cells) and len(set(cells)) > 1
 
 
-def _turns(grid: Grid, header: Header) -> bool:
+def _turns(table: Table, header: Header) -> bool:
     """Whether the numbers of a column go up and down, as depths and counts do not."""
-    steps = [b - a for a, b in pairwise(float(cell) for cell in _sample(grid, header) if is_number(cell))]
+    steps = [b - a for a, b in pairwise(float(cell) for cell in _sample(table, header) if is_number(cell))]
     return min(steps, default=0.0) < 0.0 < max(steps, default=0.0)

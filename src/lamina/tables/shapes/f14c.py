@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ...dates.radiocarbon import age_of_f14c
 from ...errors import RecordError
-from ..file import Grid
+from ..file import Table
 from ..formats.ages import meaning
 from ..headers import Header, squash
 from ..messages import Fact, Notes
@@ -20,21 +20,21 @@ _MISSING = ("", "na", "nan", "-")
 _MOST = 5.0
 
 
-def from_f14c(grid: Grid) -> Grid:
+def from_f14c(table: Table) -> Table:
     """A table with F14C and its error, and without radiocarbon ages, with these ages in their place.
 
     The age is -8033 log(F14C), its error 8033 error / F14C. Any other table stays as it is. Raises TableError where
     F14C is not clearly above 0.
     """
-    if any(header.role == "radiocarbon age" for header in grid.headers) or grid.options.t is not None:
-        return grid
-    value = next((header for header in grid.headers if squash(header.text) in _NAMES), None)
-    error = None if value is None else _error_of(grid, value)
+    if any(header.role == "radiocarbon age" for header in table.headers) or table.options.t is not None:
+        return table
+    value = next((header for header in table.headers if squash(header.text) in _NAMES), None)
+    error = None if value is None else _error_of(table, value)
     if value is None or error is None:
-        return grid
+        return table
     unit = _NAMES[squash(value.text)]
-    headers, cells, notes = list(grid.headers), [list(row) for row in grid.cells], Notes()
-    for row, line in zip(cells, grid.lines, strict=True):
+    headers, cells, notes = list(table.headers), [list(row) for row in table.cells], Notes()
+    for row, line in zip(cells, table.lines, strict=True):
         if row[value.index].lower() in _MISSING:
             continue
         try:
@@ -48,16 +48,16 @@ def from_f14c(grid: Grid) -> Grid:
             notes.fault(found.partition(". ")[0], "correct the row, or leave it out", [line], value.text)
             continue
         row[value.index], row[error.index] = f"{age:.6g}", f"{age_sd:.6g}"
-    notes.refuse(grid.path)
+    notes.refuse(table.path)
     headers[value.index], headers[error.index] = meaning(value, "14C age"), meaning(error, "14C error")
     why = "age = -8033 log(F14C)" if unit == 1.0 else "age = -8033 log(pMC / 100)"
-    return replace(grid, headers=headers, cells=cells).noting(
+    return replace(table, headers=headers, cells=cells).noting(
         Fact("F14C", f"{value} and {error} are turned into radiocarbon ages", why)
     )
 
 
-def _error_of(grid: Grid, value: Header) -> Header | None:
+def _error_of(table: Table, value: Header) -> Header | None:
     """The error of F14C: the column that repeats its name, or the one at its right."""
-    own, after = squash(value.text), grid.headers[value.index + 1 : value.index + 2]
-    named = [h for h in grid.headers if squash(h.text) in {f"{own}{end}" for end in _ERRORS}]
+    own, after = squash(value.text), table.headers[value.index + 1 : value.index + 2]
+    named = [h for h in table.headers if squash(h.text) in {f"{own}{end}" for end in _ERRORS}]
     return next(iter(named), None) or next((h for h in after if squash(h.text) in _ERRORS), None)

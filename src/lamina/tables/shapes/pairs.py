@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from ..file import Grid
+from ..file import Table
 from ..formats.ages import meaning
 from ..headers import Header, any_sigma
 from ..messages import Fact, listing
@@ -17,53 +17,53 @@ _BLANK = {"", "na", "nan", "-", "--", "n/a"}
 _MOST = 0.5
 
 
-def split_pairs(grid: Grid) -> Grid:
-    """The same grid, with errors in columns of their own, and samples at the middle of their depths."""
-    for header in [h for h in grid.headers if h.text]:
-        grid = _split_errors(grid, header)
+def split_pairs(table: Table) -> Table:
+    """The same table, with errors in columns of their own, and samples at the middle of their depths."""
+    for header in [h for h in table.headers if h.text]:
+        table = _split_errors(table, header)
         if header.role == "depth" and header.side is None:
-            grid = _middles(grid, header)
-    return grid
+            table = _middles(table, header)
+    return table
 
 
-def _matches(grid: Grid, header: Header, pattern: re.Pattern[str]) -> list[re.Match[str] | None]:
+def _matches(table: Table, header: Header, pattern: re.Pattern[str]) -> list[re.Match[str] | None]:
     """What a pattern finds in each cell of a column; [] if most of them are something else."""
-    first = next((row[header.index] for row in grid.cells if row[header.index].lower() not in _BLANK), "")
+    first = next((row[header.index] for row in table.cells if row[header.index].lower() not in _BLANK), "")
     if not pattern.fullmatch(first):
         return []
-    cells = grid.column(header)
+    cells = table.column(header)
     filled = [cell for cell in cells if cell.lower() not in _BLANK]
     found = [pattern.fullmatch(cell) for cell in cells]
     return found if sum(one is not None for one in found) > _MOST * len(filled) else []
 
 
-def _split_errors(grid: Grid, header: Header) -> Grid:
+def _split_errors(table: Table, header: Header) -> Table:
     """Values with their errors become two columns; what has none keeps an empty one."""
-    found = _matches(grid, header, _WITH_ERROR)
+    found = _matches(table, header, _WITH_ERROR)
     if not found:
-        return grid
-    cells = [[*row, "" if one is None else one[2]] for row, one in zip(grid.cells, found, strict=True)]
+        return table
+    cells = [[*row, "" if one is None else one[2]] for row, one in zip(table.cells, found, strict=True)]
     for row, one in zip(cells, found, strict=True):
         row[header.index] = row[header.index] if one is None else one[1]
     value = meaning(header, _SIGN.split(header.text)[0]) if header.error else header
     error = replace(
-        value, index=len(grid.headers), text=f"error of {header.text}", error=True, says_error=True, scale=None,
+        value, index=len(table.headers), text=f"error of {header.text}", error=True, says_error=True, scale=None,
         sigma=any_sigma(header.text), role={"radiocarbon age": "radiocarbon error"}.get(value.role or "", value.role),
     )  # fmt: skip
-    headers = [value if h.index == header.index else h for h in grid.headers]
-    grid = replace(grid, headers=[*headers, error], cells=cells)
-    return grid.noting(Fact("errors", f"the numbers after ± in {header}", "they stand in the same cells"))
+    headers = [value if h.index == header.index else h for h in table.headers]
+    table = replace(table, headers=[*headers, error], cells=cells)
+    return table.noting(Fact("errors", f"the numbers after ± in {header}", "they stand in the same cells"))
 
 
-def _middles(grid: Grid, header: Header) -> Grid:
+def _middles(table: Table, header: Header) -> Table:
     """Depths of the top and the bottom of a sample become the depth of its middle."""
-    found = _matches(grid, header, _RANGE)
+    found = _matches(table, header, _RANGE)
     if not found:
-        return grid
-    cells = [list(row) for row in grid.cells]
+        return table
+    cells = [list(row) for row in table.cells]
     for row, one in zip(cells, found, strict=True):
         if one is not None:
             row[header.index] = f"{0.5 * (float(one[1]) + float(one[2])):.10g}"
-    return replace(grid, cells=cells).noting(
+    return replace(table, cells=cells).noting(
         Fact("depth", f"the middle of the range in {listing([header])}", "its cells hold top and bottom")
     )
