@@ -138,6 +138,11 @@ def function(module):
     return njit(add_one)
 
 
+def test_all_files_with_compiled_code_count():
+    known = {file for pattern in cache.COMPILED_FILES for file in cache.PACKAGE.glob(pattern)}
+    assert {file for file in cache.PACKAGE.rglob("*.py") if "njit(" in file.read_text(encoding="utf-8")} <= known
+
+
 def test_one_notice_says_that_code_of_lamina_is_compiled():
     notices, one, other = [], function("lamina.somewhere"), function("lamina.elsewhere")
     with watch(lambda: notices.append(True)):

@@ -28,7 +28,7 @@ from numba.core import caching, event
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Where there is compiled code.
-COMPILED_FILES = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "methods/**/*.py")
+COMPILED_FILES = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "field/**/*.py", "methods/**/*.py")
 #: The notice that code has to be compiled: for each kind of record, once.
 NOTICE = "Compiling code for this kind of record. This happens once and usually takes ten to twenty seconds."
 #: Set once there has been a warning, so that worker processes do not repeat it.
