@@ -58,7 +58,7 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
     in_rows = np.empty((2, len(tau)))
     own = out.time + (out.Z * data.slope[found.order]).sum(axis=1)
     in_rows[:, found.order] = own, out.y_var
-    return found.value, in_rows[0], field.pull(theta, out.rate, out.mix), in_rows[1]
+    return found.value, in_rows[0], field.pull_gradient(theta, out.rate, out.mix), in_rows[1]
 
 
 def predict(

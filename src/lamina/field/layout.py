@@ -130,7 +130,7 @@ class Field:
         except np.linalg.LinAlgError:
             raise KernelError("The covariance of the sites is not positive definite in double precision.") from None
 
-    def pull(self, theta: Array, d_rate: Array, d_mix: Array) -> Array:
+    def pull_gradient(self, theta: Array, d_rate: Array, d_mix: Array) -> Array:
         """The gradient in theta (p,) from those in ``Values``: rate (K,) and mix (S, R)."""
         found = []
         layout, k = self.layout, 0

@@ -50,7 +50,7 @@ def add_noise(layout, rate, L, x, rng):
 
 
 @njit(cache=True, **FAST)
-def _add_pull(layout, rate, A, r, x):
+def _add_correction(layout, rate, A, r, x):
     """x += (I - A A') r."""
     for k in range(len(rate)):
         if rate[k] == 0.0:
@@ -130,7 +130,7 @@ def _smooth_rest(layout, values, series, gains, events, rest, states):
         if v > 0 and times[v] > times[v - 1]:
             fill_transition(layout, values.rate, times[v] - times[v - 1], A)
             move_columns(layout, values.rate, A, m, False)
-            _add_pull(layout, values.rate, A, kept[v], m[0])
+            _add_correction(layout, values.rate, A, kept[v], m[0])
         for i in range(D):
             states[v, i] += m[0, i]
 

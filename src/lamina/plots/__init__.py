@@ -104,7 +104,7 @@ def rate(
     names = describe(posterior.record)
     table = posterior.rate(default_times(posterior) if at is None else at) if table is None else table
     ax = own_axes(ax)
-    _bands(ax, posterior, names.shown(table))
+    _bands(ax, posterior, names.in_rate_unit(table))
     ax.axhline(0.0, color="#555555", linewidth=0.8, zorder=1)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel("\n(".join(plain(names.rate).rsplit(" (", 1)) if names.backwards else plain(names.rate))

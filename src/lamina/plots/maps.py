@@ -20,7 +20,7 @@ Array = np.ndarray
 COAST, LABEL = "#888888", "#333333"
 #: The map reaches this part of its extent beyond the sites, and at least so many degrees.
 MARGIN, SMALLEST_MARGIN = 0.12, 0.5
-#: The areas of markers, in square points, from the least to the most certain; of all, where nothing is said.
+#: The areas of markers, in square points, from the least to the most certain. USUAL is for unknown certainty.
 SMALLEST, LARGEST, USUAL = 18.0, 110.0, 55.0
 #: Where a label may stand, in the order of preference: beside its site in points, and how it is aligned.
 SIDES = ((6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"))

@@ -77,7 +77,7 @@ def _parameter_lines(table: pd.DataFrame) -> list[str]:
 
 def _trend(posterior: Posterior) -> str:
     shown = axes.describe(posterior.record)
-    rate = shown.shown(posterior.trend().set_index("term")).loc["rate"]
+    rate = shown.in_rate_unit(posterior.trend().set_index("term")).loc["rate"]
     forward = " forward in time" if shown.backwards else ""
     mean, sd = number(rate["mean"], 4), number(rate["sd"], 2)
     return f"linear trend{forward}: {mean} ± {sd} {shown.rate_unit}".rstrip()

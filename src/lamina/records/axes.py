@@ -56,7 +56,7 @@ class Axes:
         """A table of rates, such as ``Posterior.rate`` returns, forward in time."""
         return _scaled(rates, self.time_sign)
 
-    def shown(self, rates: pd.DataFrame) -> pd.DataFrame:
+    def in_rate_unit(self, rates: pd.DataFrame) -> pd.DataFrame:
         """A table of rates, such as ``Posterior.rate`` returns, forward in time and in ``rate_unit``."""
         return _scaled(rates, self.rate_factor)
 

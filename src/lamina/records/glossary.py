@@ -13,7 +13,7 @@ PARAMETERS = {
     "length": "length scale",
     "sd": "standard deviation of the curve",
     "alpha": "regularity of the spacing",
-    "memory": "depth over which the memory of the accumulation rate decays by a factor e",
+    "memory": "{along} over which the memory of the accumulation rate decays by a factor e",
     "shape": "shape of the rational-quadratic kernel",
     "period": "period",
     "t_scale": "factor on the reported errors of the dates",
@@ -24,10 +24,11 @@ PARAMETERS = {
 def parameter(record: Record, name: str) -> tuple[str, str]:
     """What a parameter is, in words, and its unit."""
     plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
-    if name == "memory" and record.depth is None:
-        return PARAMETERS["memory"].replace("depth", "number of rows"), ""
+    if name == "memory":
+        along = "number of rows" if record.depth is None else "depth"
+        return PARAMETERS["memory"].format(along=along), "" if record.depth is None else record.depth_unit
     duration = describe(record).duration
-    units = {"length": duration, "period": duration, "sd": record.y_unit, "memory": record.depth_unit}
+    units = {"length": duration, "period": duration, "sd": record.y_unit}
     text = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
     return text, units.get(plain, "")
 

@@ -40,7 +40,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     names, (rows, depth) = line_names(record, run.reading), layers_of(record, None)
     grid = np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), POINTS), *depth[rows]])
     ages, accumulation = posterior.ages(grid), accumulation_quantiles(posterior)
-    lead = [_span(posterior, ages), _width(posterior, ages), _moved(posterior)]
+    lead = [_span(posterior, ages), _width(posterior, ages), _shifts(posterior)]
     drawn = {"age-depth": _age_depth(posterior, ages, names), "accumulation": _accumulation(posterior, accumulation)}
     page = Page(
         title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
@@ -97,14 +97,14 @@ def _width(posterior: Posterior, ages: pd.DataFrame) -> str:
     return f"The 95 % range is {mean} wide on average and {most} at most, at a {along} of {widest}."
 
 
-def _moved(posterior: Posterior) -> str:
+def _shifts(posterior: Posterior) -> str:
     record = posterior.record
     rows = np.flatnonzero(record.dated & ~record.exact)
     if not rows.size:
         return "All dates are exact."
     found = input_shifts(posterior, rows)
     unit = describe(record).duration
-    return answer.moved("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))
+    return answer.describe_shifts("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))
 
 
 def _pace(posterior: Posterior, table: pd.DataFrame) -> str:

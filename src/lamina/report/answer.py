@@ -86,10 +86,10 @@ def inputs(content: Content) -> list[str]:
         return ["All inputs are exact."]
     cause = "The order and the curve" if METHODS[content.facts["method"]].has_gap_prior else "The curve"
     shift = np.abs(posterior.input_means - record.t)[record.dated & ~record.exact]
-    return [moved(cause, shift, content.axes.duration, float(found["kept"].median()))]
+    return [describe_shifts(cause, shift, content.axes.duration, float(found["kept"].median()))]
 
 
-def moved(cause: str, shift: np.ndarray, unit: str, kept: float) -> str:
+def describe_shifts(cause: str, shift: np.ndarray, unit: str, kept: float) -> str:
     """How far dates moved, and which part of their standard deviations is left."""
     by = f"{number(float(np.median(shift)), 2)} {unit}".rstrip()
     change = f"{'shrank' if kept < 1.0 else 'grew'} to {percent(kept)}"

@@ -174,5 +174,5 @@ def _at_times(
 
 def shown_rate(table: pd.DataFrame, axes: Axes) -> tuple[Any, Any, Any]:
     """Mean, 2.5 % and 97.5 % quantile of a table of ``Posterior.rate`` as they are shown, forward in time."""
-    shown = axes.shown(table)
+    shown = axes.in_rate_unit(table)
     return shown["mean"], shown["q2.5"], shown["q97.5"]

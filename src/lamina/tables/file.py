@@ -18,7 +18,7 @@ from .formats.excel import SUFFIXES as EXCEL
 from .formats.excel import read_excel
 from .formats.text import read_text
 from .headers import Header, parse, squash
-from .messages import Fact, Notes, TableError, listing, name_lines, option, problem, quote
+from .messages import Fact, Notes, TableError, listing, name_lines, option, problem, quote, set_by
 from .options import Options
 from .shapes.units_row import with_units
 
@@ -54,7 +54,8 @@ class Table:
 
     skipped: lines above the header. commented: comments below the header with as many cells as it.
     program: whose table this is, "" if it is not known. facts, warnings: what the file says about itself.
-    assumed: why the format has set an option, by the name of the option. prose: comments, and lines above the header.
+    assumed: why an option that the user has not set has its value, by the name of the option.
+    prose: comments, and lines above the header.
     """
 
     path: Path
@@ -76,6 +77,10 @@ class Table:
     def __post_init__(self) -> None:
         if not isinstance(self.cells, Cells):
             object.__setattr__(self, "cells", Cells(self.cells))
+
+    def set_by(self, name: str) -> str:
+        """Why something was read as it was: who or what has set the option."""
+        return self.assumed.get(name) or set_by(name)
 
     def noting(self, *facts: Fact) -> Self:
         """The same table with more facts."""

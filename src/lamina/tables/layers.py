@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .checks.flags import flagged
 from .columns import Reading
-from .messages import listing, option, set_by
+from .messages import listing, option
 from .numbers import Array, Mask
 from .order import Arrangement, Key, Labels
 
@@ -127,7 +127,7 @@ class Between:
         reading.refuse()
         several = [rows for rows in _alike(tied) if len(rows) > 1]
         if several:
-            by_depth = f"rows at equal depth, {set_by('equal_depth')}"
+            by_depth = f"rows at equal depth, {reading.set_by('equal_depth')}"
             why = by_depth if reading.options.equal_depth == "tie" else "the column that names them"
             reading.fact("layers", f"{len(several)} of several rows ({self._some_lines(several)})", why)
         return Between(reading, self.key, self.arranged, tied, self.exact)
@@ -147,13 +147,13 @@ class Between:
         if blocks:
             self._refuse_exact([i for run in blocks for i in run if self.exact[i]])
             lines = self._some_lines(blocks)
-            why = f"equal depths, {set_by('equal_depth')}"
+            why = f"equal depths, {reading.set_by('equal_depth')}"
             reading.fact("blocks", f"{len(blocks)}, in which the order is not known ({lines})", why)
         if self._gaps_by_depth:
             reading.fact("gaps", f"time per unit of {by}", f"{by} is known; change it with {option('gaps_by', 'rows')}")
             return places if by == "depth" else -places
         by_option = reading.options.gaps_by == "rows"
-        why = set_by("gaps_by") if by_option else "the order is one of places, not of depths"
+        why = reading.set_by("gaps_by") if by_option else "the order is one of places, not of depths"
         reading.fact("gaps", "time from row to row", why)
         if not blocks:
             return None
@@ -236,5 +236,5 @@ class Between:
         for members in self._sequences():
             for run in self._runs(members)[:-1]:
                 found[run[-1]] = gap
-        self.reading.fact("minimum gap", f"{gap:g} between neighbours", set_by("least_gap"))
+        self.reading.fact("minimum gap", f"{gap:g} between neighbours", self.reading.set_by("least_gap"))
         return found

@@ -10,7 +10,7 @@ from ..record import Order
 from .columns import Reading
 from .headers import Header
 from .matching.suggestions import likely_depth
-from .messages import TableError, flag, option, quote, set_by
+from .messages import TableError, flag, option, quote
 from .numbers import Array, values
 
 #: Rank correlation of dates with the order that shows which way time runs, and the rows it takes to turn a core round.
@@ -51,17 +51,19 @@ def find_key(reading: Reading) -> Key | None:
     """What defines the order; None if the user wants none. Raises TableError if nothing does."""
     columns, chosen = reading.columns, reading.options.order
     if chosen is not None and chosen.lower() == "none":
-        reading.fact("order", "none: every row stands alone", set_by("order"))
+        reading.fact("order", "none: every row stands alone", reading.set_by("order"))
         return None
     if chosen is not None and chosen.lower() == "rows":
-        reading.fact("order", "the rows of the file", set_by("order"))
+        reading.fact("order", "the rows of the file", reading.set_by("order"))
         return Key(np.arange(len(reading.cells), dtype=float), None, "rows", older=False)
     if chosen is not None:
-        return _column(reading, reading.require(chosen, option("order", "COLUMN, rows or none")), set_by("order"))
+        return _column(
+            reading, reading.require(chosen, option("order", "COLUMN, rows or none")), reading.set_by("order")
+        )
     for found in columns.places:
         if any(reading.column(found)):
             by_option = found is columns.depth and reading.options.depth is not None
-            return _column(reading, found, set_by("depth") if by_option else "found by its name")
+            return _column(reading, found, reading.set_by("depth") if by_option else "found by its name")
     if len(columns.depth_limits) == 2:
         top, bottom = columns.depth_limits
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
@@ -196,7 +198,7 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
     dated = _dated(longest, t)
     trend = rank_correlation(key.values[dated], t[dated])
     if chosen is not None:
-        increasing, why = chosen == "increasing", set_by("order_direction")
+        increasing, why = chosen == "increasing", reading.set_by("order_direction")
         if key.older and scale is not None and increasing != (scale == "BP"):
             reading.warn(
                 f"with {flag('order_direction')} {chosen}, and dates read as {scale}, {_UPSIDE_DOWN[key.by]}. Leave "

@@ -1,6 +1,6 @@
 """A file to a record: each step finds one thing out and notes it."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -27,7 +27,7 @@ from .headers import parse, squash
 from .joining.ages import add_ages
 from .joining.dates import join_dates
 from .layers import Between, read_ties
-from .messages import Fact, TableError, TableReading, counted, in_lines, listing, name_lines, option, problem, set_by
+from .messages import TableError, TableReading, counted, in_lines, listing, name_lines, option, problem
 from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, refuse_exact_reversals
@@ -57,7 +57,11 @@ def read_record(path: str | PathLike[str], **options: Any) -> Record:
 
 
 def read(
-    path: str | PathLike[str], options: Options | None = None, *, ages: str | PathLike[str] | None = None
+    path: str | PathLike[str],
+    options: Options | None = None,
+    *,
+    ages: str | PathLike[str] | None = None,
+    assumed: Mapping[str, str] | None = None,
 ) -> TableReading:
     """Read a table of measurements, and report how it was read.
 
@@ -67,10 +71,11 @@ def read(
 
     ages: an ensemble of ages from another age model (see ``read_ensemble``), by depth. A table without an input then
         has the mean and the standard deviation of these ages.
+    assumed: options that the user has not set, and why they have their values.
 
     Raises TableError, with one message, if the table cannot be used.
     """
-    table = _table(path, options)
+    table = _table(path, options, assumed=assumed)
     if ages is not None:
         table = add_ages(table, Path(ages))
     if table.options.dates is not None:
@@ -78,13 +83,16 @@ def read(
     return _understand(table)
 
 
-def split(path: str | PathLike[str], by: str, options: Options | None = None) -> dict[str, TableReading | TableError]:
+def split(
+    path: str | PathLike[str], by: str, options: Options | None = None, *, assumed: Mapping[str, str] | None = None
+) -> dict[str, TableReading | TableError]:
     """Read one table as several, one for each value of the column ``by``, in the order in which they first appear.
 
     With the option ``site``, only the rows of that site are split. A part that cannot be used has its error in place of
-    its reading. Raises TableError if the table as a whole cannot be read, or a row has no value there.
+    its reading. ``assumed`` is that of ``read``. Raises TableError if the table as a whole cannot be read, or a row has
+    no value there.
     """
-    whole = _table(path, options)
+    whole = _table(path, options, assumed=assumed)
     if whole.options.site is not None:
         whole = whole.keep(rows_of_site(begin(whole)))
     header = whole.require(by, option("by", "COLUMN"))
@@ -102,14 +110,17 @@ def split(path: str | PathLike[str], by: str, options: Options | None = None) ->
     return found
 
 
-def read_ages(path: str | PathLike[str], options: Options | None = None) -> TableReading:
+def read_ages(
+    path: str | PathLike[str], options: Options | None = None, *, assumed: Mapping[str, str] | None = None
+) -> TableReading:
     """Read the dates and depths of a table, whatever else it holds, as a record of layers without values.
 
     That is what an age-depth model needs. Rows at one depth are one layer, and rows without a date are layers whose age
-    is computed. Raises TableError, with one message, if the table cannot be used, or has no depths.
+    is computed. ``assumed`` is that of ``read``. Raises TableError, with one message, if the table cannot be used, or
+    has no depths.
     """
     options = options or Options()
-    table = _table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), dates=True)
+    table = _table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), True, assumed)
     header = replace(parse(len(table.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
     others = [replace(one, role=None) if one.role == "y" else one for one in table.headers]
     cells = [[*row, *[""] * (len(table.headers) - len(row)), "0"] for row in table.cells]
@@ -129,8 +140,11 @@ def read_ages(path: str | PathLike[str], options: Options | None = None) -> Tabl
     return replace(found, record=record, facts=facts)
 
 
-def _table(path: str | PathLike[str], options: Options | None, dates: bool = False) -> Table:
-    table = split_pairs(read_table(Path(path), options or Options(), dates))
+def _table(
+    path: str | PathLike[str], options: Options | None, dates: bool = False, assumed: Mapping[str, str] | None = None
+) -> Table:
+    table = read_table(Path(path), options or Options(), dates)
+    table = split_pairs(replace(table, assumed={**(assumed or {}), **table.assumed}))
     for program in _PROGRAMS:
         table = program(table)
         if table.program:
@@ -165,7 +179,7 @@ def _understand(table: Table) -> TableReading:
     if not bad:
         return found
     count = "1 bad row is" if len(bad) == 1 else f"{len(bad)} bad rows are"
-    left_out = f"{count} left out ({name_lines(sorted(bad))}), {set_by('skip_bad_rows')}."
+    left_out = f"{count} left out ({name_lines(sorted(bad))}), {table.set_by('skip_bad_rows')}."
     return replace(found, warnings=(*found.warnings, left_out))
 
 
@@ -201,19 +215,11 @@ def _understand_all(table: Table) -> TableReading:
         path=table.path,
         sha256=table.sha256,
         scale=reading.scale,
-        facts=tuple(_with_reasons(reading)),
+        facts=tuple(reading.notes.facts),
         warnings=tuple(reading.notes.warnings),
         depth=None if measured.depth is None else measured.depth[measured.arranged.rows],
         cores=measured.cores,
     )
-
-
-def _with_reasons(reading: Reading) -> Iterator[Fact]:
-    """The facts, where an option that the format has set is not called set by the user."""
-    for fact in reading.notes.facts:
-        for name, why in reading.assumed.items():
-            fact = fact._replace(why=fact.why.replace(set_by(name), why))
-        yield fact
 
 
 def _note_file(reading: Reading) -> None:
@@ -231,14 +237,14 @@ def _note_file(reading: Reading) -> None:
 
 def _note_columns(reading: Reading) -> None:
     columns, options = reading.columns, reading.options
-    by_t = set_by("t") if options.t is not None else ""
+    by_t = reading.set_by("t") if options.t is not None else ""
     if columns.t.index != MADE:
         reading.fact("input", f"the column {columns.t}", by_t)
     elif columns.t_errors:
         reading.fact("input", f"known by its limits, {listing(columns.t_errors)}")
     else:
         reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}", by_t)
-    reading.fact("output", f"the column {columns.y}", set_by("y") if options.y is not None else "")
+    reading.fact("output", f"the column {columns.y}", reading.set_by("y") if options.y is not None else "")
     others = (columns.core, columns.site, columns.label, columns.limiting, columns.tie, columns.hiatus)
     used = {h.index for h in (*columns.measured, *columns.rejects, *others) if h is not None}
     if needs_radiocarbon(reading):

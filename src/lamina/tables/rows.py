@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
 from .headers import Header
-from .messages import counted, listing, option, quote, set_by
+from .messages import counted, listing, option, quote
 
 _INDEX = {
     *("", "0", "no", "n", "none", "false", "na"),
@@ -28,7 +28,9 @@ def rows_of_site(reading: Reading) -> list[int]:
     for header in headers:
         rows = [i for i, cell in enumerate(reading.column(header)) if cell.casefold() == wanted]
         if rows:
-            reading.fact("site", f"{len(rows)} of {len(everything)} rows, those of {quote(site)}", set_by("site"))
+            reading.fact(
+                "site", f"{len(rows)} of {len(everything)} rows, those of {quote(site)}", reading.set_by("site")
+            )
             return rows
     names = list(dict.fromkeys(name for header in headers for name in reading.column(header) if name))
     near = get_close_matches(wanted, [name.casefold() for name in names], n=1)
@@ -52,7 +54,7 @@ def label_rows(reading: Reading) -> list[str | None] | None:
     columns = reading.columns
     headers = _by_option(reading)
     if reading.options.sequence is not None and not headers:
-        reading.fact("sequences", "one, with all rows", set_by("sequence"))
+        reading.fact("sequences", "one, with all rows", reading.set_by("sequence"))
         return None
     if not headers:
         headers = [h for h in (columns.site, columns.core) if h is not None and any(reading.column(h))]
@@ -111,7 +113,9 @@ def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: l
         return
     by_option = reading.options.limiting == "drop"
     reading.fact(
-        "limiting", f"{counted(len(dropped), 'row')} left out", why + (f", {set_by('limiting')}" if by_option else "")
+        "limiting",
+        f"{counted(len(dropped), 'row')} left out",
+        why + (f", {reading.set_by('limiting')}" if by_option else ""),
     )
     if not by_option:
         reading.warn(

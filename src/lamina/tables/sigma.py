@@ -11,7 +11,7 @@ from .checks.sigma_words import ask_about_prose, ask_about_sigma
 from .checks.units import factor
 from .columns import MADE, Reading
 from .headers import Header
-from .messages import StandIn, TableError, listing, option, quote, set_by
+from .messages import StandIn, TableError, listing, option, quote
 from .numbers import Array, Mask, values
 
 #: Upper and lower errors that differ by less than this part of their mean count as one.
@@ -121,7 +121,7 @@ class _Quantity:
         sd, number = float(given), float(self.option("sigma")[1] or 1)
         if not np.isfinite(sd) or sd < 0.0 or (self.role == "y" and sd == 0.0):
             raise self.reading.problem(f"{option(name, f'{sd:g}')} is no standard deviation", "give a number above 0")
-        why = set_by(name) + (f", {number:g} sigma" if sd > 0.0 else "")
+        why = self.reading.set_by(name) + (f", {number:g} sigma" if sd > 0.0 else "")
         self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", why)
         return np.full(self.centre.size, sd / number)
 
@@ -157,7 +157,7 @@ class _Quantity:
                 raise self.ambiguous(columns)
         same = ", like all of its names" if len(columns) > 1 else ""
         name, given = self.option("sd")
-        by = f", {set_by(name)}" if given is not None else ""
+        by = f", {self.reading.set_by(name)}" if given is not None else ""
         self.reading.fact(f"{self.name} error", f"the column {columns[0]}", f"the same on both sides{same}{by}")
         return self.positive(columns[0], first)
 
@@ -170,7 +170,7 @@ class _Quantity:
         up, low = self.column(upper), self.column(lower)
         if are_limits(self.reading, self.role, (upper, lower), up, low, self.centre):
             how = {"uniform": "a uniform range", "split": "a split normal"}.get(self.kind or "")
-            why = f"{how}, {set_by('t_errors')}" if how else "half of the range they span"
+            why = f"{how}, {self.reading.set_by('t_errors')}" if how else "half of the range they span"
             self.reading.fact(f"{self.name} error", f"columns {both}", why)
             return *self.distances(upper, up, low), True
         up, low = self.positive(upper, up), self.positive(lower, _magnitude(lower, low))
@@ -181,7 +181,11 @@ class _Quantity:
                 f"upper and lower errors of the {self.name} differ by more than 20 % "
                 f"({self.reading.name_lines(uneven)}); both sides get their mean.{instead}"
             )
-        how = f"a split normal, {set_by('t_errors')}" if self.kind == "split" else "the mean of upper and lower"
+        how = (
+            f"a split normal, {self.reading.set_by('t_errors')}"
+            if self.kind == "split"
+            else "the mean of upper and lower"
+        )
         how = "equal on both sides" if np.array_equal(up, low, equal_nan=True) else how
         self.reading.fact(f"{self.name} error", f"columns {both}", how)
         return low, up, False
@@ -205,7 +209,7 @@ class _Quantity:
         ask_about_sigma(self.reading, self.role, header)
         if isinstance(chosen, int | float):
             contrary = header.sigma is not None and header.sigma != chosen
-            number, why = chosen, set_by(name) + (f", against {header}" if contrary else "")
+            number, why = chosen, self.reading.set_by(name) + (f", against {header}" if contrary else "")
         elif header.sigma is not None:
             number, why = header.sigma, f"the header {header} says so"
         elif limits:

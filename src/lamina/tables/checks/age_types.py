@@ -8,7 +8,7 @@ from ...errors import RecordError
 from ...support.curves import curve_name
 from ..columns import MADE, Columns, Reading, made_of_radiocarbon
 from ..headers import Header, is_calibrated, is_radiocarbon
-from ..messages import flag, option, quote, set_by
+from ..messages import flag, option, quote
 from ..numbers import is_blank
 from .radiocarbon import is_calendar, other_curve, suspicions
 
@@ -48,7 +48,7 @@ def with_age_types(reading: Reading) -> Reading:
     if certain:
         return _refuse_curve(reading, certain)
     if options.curve is not None:
-        reading.fact("age type", "radiocarbon ages", set_by("curve"))
+        reading.fact("age type", "radiocarbon ages", reading.set_by("curve"))
         return _split(reading, t, ["radiocarbon"] * len(reading.cells))
     why = suspicions(reading)
     if why:
@@ -116,7 +116,7 @@ def _by_option(reading: Reading) -> list[str] | None:
     if kind == "calendar" and reading.options.curve is not None:
         found = f"{flag('curve')} calibrates radiocarbon ages, but {flag('age_type')} says calendar ages"
         raise reading.problem(found, "leave out one of them").suggesting(age_type="radiocarbon")
-    reading.fact("age type", f"{kind} ages", set_by("age_type"))
+    reading.fact("age type", f"{kind} ages", reading.set_by("age_type"))
     return [kind] * len(reading.cells)
 
 

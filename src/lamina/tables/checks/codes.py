@@ -8,7 +8,7 @@ import numpy as np
 
 from ..columns import Reading
 from ..headers import Header
-from ..messages import counted, flag, quote, set_by
+from ..messages import counted, flag, quote
 from ..numbers import number_in, numbers_in
 
 #: How databases write a missing value: nines, and what programs put into empty cells.
@@ -36,7 +36,7 @@ def without_codes(reading: Reading, headers: list[Header]) -> Reading:
                 cells[i][header.index] = ""
             emptied += rows
         where = f" ({reading.name_lines(sorted(set(emptied)))})" if emptied else ""
-        reading.fact("missing", f"{counted(len(emptied), 'cell')} emptied{where}", set_by("missing"))
+        reading.fact("missing", f"{counted(len(emptied), 'cell')} emptied{where}", reading.set_by("missing"))
     elif reading.options.missing is None:
         for header in headers:
             _ask_about_codes(reading, header)

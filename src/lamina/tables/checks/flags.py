@@ -2,7 +2,7 @@
 
 from ..columns import Reading
 from ..headers import Header
-from ..messages import counted, flag, listing, quote, set_by
+from ..messages import counted, flag, listing, quote
 
 YES = {
     *("yes", "y", "true", "t", "1", "1.0", "x", "+"),
@@ -59,7 +59,7 @@ def rejected_rows(reading: Reading) -> set[int]:
     rejected: set[int] = set()
     for header in reading.columns.rejects:
         if reading.options.flags == "ignore":
-            reading.fact("rejected", f"no row, whatever {header} says", set_by("flags"))
+            reading.fact("rejected", f"no row, whatever {header} says", reading.set_by("flags"))
             continue
         marked = _either(reading, header) if header.rank == _EITHER else _marked(reading, header)
         if marked is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..columns import Reading
 from ..headers import Header
-from ..messages import flag, listing, option, set_by
+from ..messages import flag, listing, option
 from ..numbers import Array
 
 #: Words that only limits have.
@@ -28,7 +28,7 @@ def are_limits(reading: Reading, role: str, pair: tuple[Header, Header], up: Arr
     name = f"{role}_sides"
     chosen = getattr(reading.options, name)
     if chosen is not None:
-        reading.fact(f"{'input' if role == 't' else 'output'} sides", chosen, set_by(name))
+        reading.fact(f"{'input' if role == 't' else 'output'} sides", chosen, reading.set_by(name))
         return bool(chosen == "limits")
     known = np.isfinite(up + low + centre)
     up, low, centre = up[known], low[known], centre[known]

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..columns import NO_OUTPUT, Reading
 from ..headers import Header, squash
-from ..messages import flag, listing, option, set_by
+from ..messages import flag, listing, option
 from ..numbers import Array, numbers_in
 
 #: Names of columns that say where a row comes from.
@@ -56,7 +56,7 @@ _MOST_PLACES = 5000
 def ask_about_places(reading: Reading) -> None:
     """Ask if rows of several places would become one curve, unless an option has decided that."""
     if reading.options.pool:
-        reading.fact("pooled", "all rows share one curve, wherever they come from", set_by("pool"))
+        reading.fact("pooled", "all rows share one curve, wherever they come from", reading.set_by("pool"))
     if reading.options.pool or reading.options.sequence is not None:
         return
     for header in _identifiers(reading):

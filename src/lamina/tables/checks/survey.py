@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..messages import StandIn, TableError, TableReading, flag, set_by
+from ..messages import StandIn, TableError, TableReading, flag
 from ..options import Options
 from ..reading import read, read_ages, split
 
@@ -46,7 +46,7 @@ def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
                 return Survey(tuple(questions or [worded]), None, "")
             state = following
         else:
-            return Survey(tuple(questions), state.described(reading), state.worded(path))
+            return Survey(tuple(questions), reading, state.worded(path))
     return Survey(tuple(questions), None, "")
 
 
@@ -63,9 +63,11 @@ class _State:
     guessed: frozenset[str] = frozenset()
 
     def read(self, path: str | PathLike[str]) -> TableReading | None:
+        assumed = {name: f"assumed here; set it with {flag(name)}" for name in self.guessed}
         if not self.by:
-            return read_ages(path, self.options) if self.command == "agedepth" else read(path, self.options)
-        parts = split(path, self.by, self.options)
+            one = read_ages if self.command == "agedepth" else read
+            return one(path, self.options, assumed=assumed)
+        parts = split(path, self.by, self.options, assumed=assumed)
         for part in parts.values():
             if isinstance(part, TableError):
                 raise part
@@ -81,19 +83,6 @@ class _State:
         if not changed and (command, by) == (self.command, self.by):
             return None
         return _State(replace(self.options, **changed), command, by, self.guessed | set(changed))
-
-    def described(self, reading: TableReading | None) -> TableReading | None:
-        """The reading, in whose words the user has not set what was guessed."""
-        if reading is None:
-            return None
-
-        def reworded(text: str) -> str:
-            for name in self.guessed:
-                text = text.replace(set_by(name), f"assumed here; set it with {flag(name)}")
-            return text
-
-        facts = tuple(fact._replace(why=reworded(fact.why)) for fact in reading.facts)
-        return replace(reading, facts=facts, warnings=tuple(map(reworded, reading.warnings)))
 
     def worded(self, path: str | PathLike[str]) -> str:
         """The command line."""

@@ -10,7 +10,7 @@ from ...dates import Date, SplitNormal, StudentT, Uniform
 from ...support.calendars import runs, spelled, without_calendar, words
 from ..columns import MADE, Reading
 from ..headers import Header
-from ..messages import listing, option, set_by
+from ..messages import listing, option
 from ..numbers import Array, Mask, blanks, values
 from ..sigma import Errors, standard_deviations
 from .calibration import calibrated
@@ -70,9 +70,9 @@ def _find_scale(reading: Reading) -> str | None:
 def _decide(reading: Reading, others: set[str]) -> tuple[str | None, str]:
     t, options = reading.columns.t, reading.options
     if options.scale is not None:
-        return options.scale, set_by("scale")
+        return options.scale, reading.set_by("scale")
     if t.scale is not None and runs(options.t_unit or "") is not None:
-        return t.scale, set_by("t_unit")
+        return t.scale, reading.set_by("t_unit")
     if t.index == MADE and t.scale is not None:
         return t.scale, "what radiocarbon ages are calibrated to" if t.unit == "cal BP" else "the limits say so"
     if t.scale is not None and reading.program:
@@ -204,5 +204,5 @@ def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Dat
                 do = "give both sides an error above 0, or both 0 for an exact input"
                 reading.fault("the error of the input is 0 on one side only", do, i, reading.columns.t_errors[0])
     if kind == "student" and any(dates):
-        reading.fact("dates", "Student-t with a = 3 and b = 4, as in Bacon", set_by("t_errors"))
+        reading.fact("dates", "Student-t with a = 3 and b = 4, as in Bacon", reading.set_by("t_errors"))
     return dates

@@ -14,7 +14,7 @@ from ..checks.limits import are_limits, refuse_odd_errors
 from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
-from ..messages import option, set_by
+from ..messages import flag, option
 from ..numbers import Array, Mask, values
 
 _THOUSANDS_OR_MILLIONS = re.compile(r"\b(?:ka|kyrs?|ma|myrs?)\b", re.IGNORECASE)
@@ -95,7 +95,7 @@ def _laboratory_errors(reading: Reading, age: Header, ages: Array) -> tuple[Arra
     if not columns.radiocarbon_errors:
         if alone and options.t_sd is not None:
             one = float(options.t_sd) / (options.t_sigma or 1)
-            reading.fact("radiocarbon error", f"{one:g} in all rows, 1 sigma", set_by("t_sd"))
+            reading.fact("radiocarbon error", f"{one:g} in all rows, 1 sigma", reading.set_by("t_sd"))
             return np.full(ages.size, one), None
         do = "add a column 14C error" + (f", or say {option('t_sd', 'COLUMN or NUMBER')}" if alone else "")
         raise reading.header_problem("no column holds the errors of the radiocarbon ages", do, age)
@@ -107,7 +107,7 @@ def _laboratory_errors(reading: Reading, age: Header, ages: Array) -> tuple[Arra
         do = "say --t-sigma 1 or --t-sigma 2 (t_sigma= in Python)"
         reading.ask(found, do, None, header, t_sigma=1)
     sigma = chosen or header.sigma or 1
-    why = set_by("t_sigma") if chosen else f"the header {header} says so" if header.sigma else "as is usual"
+    why = reading.set_by("t_sigma") if chosen else f"the header {header} says so" if header.sigma else "as is usual"
     reading.fact("radiocarbon error", f"the column {header}, {sigma:g} sigma", why)
     return refuse_odd_errors(reading, header, sd / sigma, ages), header
 
@@ -148,7 +148,7 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
     if len(named) < len(rows):
         if not chosen:
             _doubt_curve(reading, sorted(set(rows) - set(named)))
-        why = set_by("curve") if chosen else f"assumed; change it with {option('curve', 'NAME')}"
+        why = reading.set_by("curve") if chosen else f"assumed; change it with {option('curve', 'NAME')}"
         reading.fact("calibration", chosen or _CURVE, why + (", where none is named" if named else ""))
     elif chosen is not None:
         # With a row that names none the option says which it is; here it can only contradict.
@@ -176,8 +176,8 @@ def _doubt_curve(reading: Reading, rows: list[int]) -> None:
         reading.refuse()
         return
     found = f"no curve is named for the radiocarbon ages, and {_CURVE} may be wrong: {why}"
-    do = f"say {option('curve', name)}, or {option('curve', _CURVE)}"
-    reading.ask(found, do.replace(" (curve= in Python)", "", 1), None, reading.columns.radiocarbon[0], curve=name)
+    do = f"say {flag('curve')} {name}, or {option('curve', _CURVE)}"
+    reading.ask(found, do, None, reading.columns.radiocarbon[0], curve=name)
 
 
 def _warn_of_materials(reading: Reading, curves: dict[int, str | None], offset: Array) -> bool:

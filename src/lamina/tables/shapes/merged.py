@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ..columns import Reading
 from ..headers import Header
-from ..messages import counted, flag, set_by
+from ..messages import counted, flag
 
 
 def fill_down(reading: Reading) -> Reading:
@@ -21,7 +21,7 @@ def fill_down(reading: Reading) -> Reading:
         for row in cells:
             filled += not row[header.index] and bool(last)
             last = row[header.index] = row[header.index] or last
-    reading.fact("filled", f"{counted(filled, 'empty cell')} filled with the one above", set_by("fill_down"))
+    reading.fact("filled", f"{counted(filled, 'empty cell')} filled with the one above", reading.set_by("fill_down"))
     return replace(reading, cells=cells)
 
 
