@@ -9,7 +9,7 @@ from scipy import stats
 
 import lamina
 from lamina.dates import Date, Radiocarbon, SplitNormal, StudentT, Tabulated, Uniform
-from lamina.dates.table import MOST
+from lamina.dates.table import MOST_ENTRIES
 from lamina.errors import RecordError
 
 TWO_LEVELS = Tabulated([0.0, 1.0, 1.001, 3.0], [0.6, 0.6, 0.2, 0.2])
@@ -51,7 +51,7 @@ def test_a_table_is_regular_finite_and_not_large(date):
     assert table.step > 0.0
     assert math.isfinite(table.start)
     assert np.isfinite(table.log_density).all()
-    assert 2 <= table.log_density.size <= MOST + 3
+    assert 2 <= table.log_density.size <= MOST_ENTRIES + 3
     assert not table.log_density.flags.writeable
 
 

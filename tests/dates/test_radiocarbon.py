@@ -13,7 +13,7 @@ from scipy import stats
 from lamina.dates import Tabulated
 from lamina.dates.curves import joined, load_curve, load_zone
 from lamina.dates.radiocarbon import Radiocarbon
-from lamina.dates.table import MOST
+from lamina.dates.table import MOST_ENTRIES
 from lamina.errors import RecordError
 from lamina.support.curves import CURVES, ZONES
 
@@ -102,7 +102,7 @@ def test_coarse_tables_of_normal_ages_are_finite_where_the_density_is_zero():
     """Between peaks of post-bomb carbon the density of an age with a small normal error is zero to double precision."""
     for date in [*some_dates(100, student=False), Radiocarbon(461.5, 85.9, "NH1", student=False)]:
         table = date.table()
-        assert table.log_density.size <= MOST + 3
+        assert table.log_density.size <= MOST_ENTRIES + 3
         assert np.isfinite([*table.log_density, date.mean, date.sd, *date.quantile([0.001, 0.5, 0.999])]).all()
 
 
@@ -164,7 +164,7 @@ def test_a_very_wide_date_has_a_coarser_table_of_the_same_density():
     date = Radiocarbon(35000, 800)
     table = date.table()
     assert table.step > 1.0
-    assert table.log_density.size <= MOST + 2
+    assert table.log_density.size <= MOST_ENTRIES + 2
     years = table.start + table.step * np.arange(table.log_density.size)
     middle = np.abs(years - date.mean) < 5.0 * date.sd
     np.testing.assert_allclose(date.log_density(years)[middle], table.log_density[middle], atol=1e-3)
@@ -278,7 +278,7 @@ def test_a_table_keeps_the_mass_of_narrow_peaks(age):
     table = date.table()
     years = table.start + table.step * np.arange(table.log_density.size)
     density = np.exp(table.log_density)
-    assert table.log_density.size <= MOST + 2
+    assert table.log_density.size <= MOST_ENTRIES + 2
     assert density[years < 0.0].sum() / density.sum() == pytest.approx(after, abs=0.02)
 
 

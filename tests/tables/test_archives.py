@@ -260,7 +260,7 @@ def test_lipd_that_is_damaged(tmp_path, make, said):
 
 
 def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("lamina.tables.formats.excel.LARGEST", 100)
+    monkeypatch.setattr("lamina.tables.formats.excel.LARGEST_FILE", 100)
     with pytest.raises(TableError, match=r"core\.lpd: the file unpacks to .* MB, more than a table"):
         read(lipd(tmp_path / "core.lpd"))
 

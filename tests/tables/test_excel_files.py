@@ -76,7 +76,7 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
     files["xl/media/zeros.bin"] = bytes(3_000_000)
     path = packed(tmp_path / "bomb.xlsx", files)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("lamina.tables.formats.excel.LARGEST", 500_000)
+    monkeypatch.setattr("lamina.tables.formats.excel.LARGEST_FILE", 500_000)
     with pytest.raises(TableError, match=r"bomb\.xlsx: the file unpacks to .* MB, more than a table of measurements"):
         read(path)
 

@@ -8,13 +8,13 @@ from typing import Any
 from . import options as given
 from .fit import carry_out
 
-READING = {name: one for name, one in given.READ.items() if not name.startswith(("y", "dates"))}
+READING_OPTIONS = {name: one for name, one in given.READ.items() if not name.startswith(("y", "dates"))}
 
 
 @given.bundled(
     settings=given.pick("steps memory seed chains max_sweeps"),
     output=given.pick("out depths ensemble force resume quiet as_json"),
-    reading=READING,
+    reading=READING_OPTIONS,
 )
 def agedepth(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
     """Compute an age-depth model of a core from its dates alone: the age at every depth, a figure and a report."""

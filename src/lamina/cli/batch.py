@@ -23,7 +23,7 @@ WORK = {
     "dask": given.option("--dask", str | None, "Address of a Dask scheduler, tcp://host:port.", None),
     "by": given.option("--by", str | None, "Split one table by this column.", given.READING),
 }  # fmt: skip
-OUTPUT = given.pick("out at interval figures resume force quiet") | {
+OUTPUT_OPTIONS = given.pick("out at interval figures resume force quiet") | {
     "out": given.option("--out", Path, "Folder for the results.", given.OUTPUT, Path("lamina-batch")),
     "resume": given.option("--resume", bool, "Skip records that are finished.", given.OUTPUT, False),
 }
@@ -31,7 +31,7 @@ OUTPUT = given.pick("out at interval figures resume force quiet") | {
 
 @given.bundled(
     settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps npv_covariance"),
-    output=OUTPUT,
+    output=OUTPUT_OPTIONS,
     work=WORK,
     reading={name: one for name, one in given.READ.items() if not name.startswith("dates")},
 )

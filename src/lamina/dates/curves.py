@@ -29,7 +29,7 @@ Array = np.ndarray
 #: The step of a curve that continues to the present, in years: radiocarbon ages changed by 2000 years in 1963 alone.
 FINE = 0.05
 #: Neighbouring years that are looked at together to find out which part of a curve matters for a date.
-RUN = 32
+COARSE_STEP = 32
 _FOLDER = Path(__file__).parent
 
 
@@ -48,7 +48,7 @@ class Curve:
     @cached_property
     def runs(self) -> Runs:
         """What is known of each run of neighbouring years."""
-        starts = np.arange(0, self.year.size, RUN)
+        starts = np.arange(0, self.year.size, COARSE_STEP)
         lowest, highest = np.minimum.reduceat, np.maximum.reduceat
         return Runs(*(limit(values, starts) for values in (self.age, self.sd) for limit in (lowest, highest)))
 

@@ -11,7 +11,7 @@ from .kinds import Date
 from .table import DateTable, normalised, slopes
 
 #: The extent of the table in standard deviations, its entries per smallest one, and its largest size.
-REACH, ENTRIES_PER_SD, MOST_ENTRIES = 12.0, 50, 20_000
+JOINT_REACH, ENTRIES_PER_SD, JOINT_ENTRIES = 12.0, 50, 20_000
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Joint(Date):
     def _tabulate(self) -> DateTable:
         t, sd = np.array([date.mean for date in self.dates]), np.array([date.sd for date in self.dates])
         low, high = self._bounds()
-        first, last = max(np.min(t - REACH * sd), low), min(np.max(t + REACH * sd), high)
-        step = max(sd.min() / ENTRIES_PER_SD, (last - first) / MOST_ENTRIES)
+        first, last = max(np.min(t - JOINT_REACH * sd), low), min(np.max(t + JOINT_REACH * sd), high)
+        step = max(sd.min() / ENTRIES_PER_SD, (last - first) / JOINT_ENTRIES)
         grid = np.linspace(first, last, max(int(np.ceil((last - first) / step)), 1) + 1)
         inside = np.clip(grid, low, high)  # rounding must not leave the bounds
         log_density = np.sum([date.log_density(inside) for date in self.dates], axis=0)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import RecordError
 from ..support.checks import LARGEST, SMALLEST, numbers
 from . import table as tables
-from .table import MOST, PER_SD, REACH, STUDENT_REACH, ZERO, DateTable, normalised
+from .table import MOST_ENTRIES, PER_SD, REACH, STUDENT_REACH, ZERO, DateTable, normalised
 from .tails import student, student_outlier
 
 Array = np.ndarray
@@ -117,7 +117,7 @@ class SplitNormal(Date):
 
     def _tabulate(self) -> DateTable:
         both = self.sd_before + self.sd_after
-        step = max(min(self.sd_before, self.sd_after) / PER_SD, REACH * both / MOST)
+        step = max(min(self.sd_before, self.sd_after) / PER_SD, REACH * both / MOST_ENTRIES)
         before, after = (math.ceil(REACH * sd / step) for sd in (self.sd_before, self.sd_after))
         x = step * np.arange(-before, after + 1)  # an entry is at t, where the two halves meet
         u = x / np.where(x < 0.0, self.sd_before, self.sd_after)
@@ -191,7 +191,7 @@ class StudentT(Date):
 
     def _tabulate(self) -> DateTable:
         width = math.sqrt(self.b / self.a)  # of the standard Student-t, in units of the reported sd
-        half = MOST // 2
+        half = MOST_ENTRIES // 2
         u = STUDENT_REACH * width * np.arange(-half, half + 1) / half
         step = self.reported_sd * STUDENT_REACH * width / half
         return normalised(self.t - half * step, step, student(u, self.a, self.b))
@@ -242,7 +242,7 @@ class Tabulated(Date):
         middle = 0.5 * (x[1:] + x[:-1])
         centre = np.average(middle, weights=mass)
         spread = math.sqrt(np.average((middle - centre) ** 2 + apart**2 / 12.0, weights=mass))
-        finest = (x[-1] - x[0]) / max(MOST, 2 * x.size)
+        finest = (x[-1] - x[0]) / max(MOST_ENTRIES, 2 * x.size)
         n = math.ceil((x[-1] - x[0]) / max(min(apart.min(), spread / PER_SD), finest) * (1.0 - 1e-9))
         grid = np.linspace(x[0], x[-1], n + 1)
         with np.errstate(divide="ignore"):

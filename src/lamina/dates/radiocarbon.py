@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import RecordError
 from ..support.curves import ZONES, curve_name
-from .curves import RUN, Curve, joined, load_curve, load_zone
+from .curves import COARSE_STEP, Curve, joined, load_curve, load_zone
 from .kinds import Date, number, positive, shape
-from .table import MOST, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised
+from .table import MOST_ENTRIES, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised
 from .tails import student, student_outlier
 
 #: An age is refused if it lies further than this below its whole curve, in standard deviations.
@@ -97,7 +97,7 @@ class Radiocarbon(Date):
 
     def table(self) -> DateTable:
         """The log-density on a regular grid of years, coarser if the date is very wide."""
-        step = math.ceil(self._fine.log_density.size / MOST)
+        step = math.ceil(self._fine.log_density.size / MOST_ENTRIES)
         return self._fine if step == 1 else self._tabulate(step)
 
     def _tabulate(self, step: int = 1) -> DateTable:
@@ -145,9 +145,9 @@ class Radiocarbon(Date):
         age, runs = self.age - self.delta_r, curve.runs
         apart = np.maximum(np.maximum(runs.least_age - age, age - runs.most_age), 0.0)
         bound = self._log_shape(apart / self._total_sd(runs.most_sd)) - np.log(self._total_sd(runs.least_sd))
-        some_years = self._log_likelihood(curve.part(slice(None, None, RUN)))
+        some_years = self._log_likelihood(curve.part(slice(None, None, COARSE_STEP)))
         kept = np.flatnonzero(bound > some_years.max() - self._depth() - _ROUNDING)
-        return slice(int(kept[0]) * RUN, (int(kept[-1]) + 1) * RUN)
+        return slice(int(kept[0]) * COARSE_STEP, (int(kept[-1]) + 1) * COARSE_STEP)
 
     def _log_likelihood(self, curve: Curve) -> Array:
         """The log-likelihood of each year of a curve, up to a constant."""

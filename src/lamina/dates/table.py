@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray
 
 #: Entries of a table for each standard deviation, and in all.
-PER_SD, MOST = 50, 4000
+PER_SD, MOST_ENTRIES = 50, 4000
 #: How far a table goes from the mode, in standard deviations: where the log-density is quadratic, and where the tails
 #: are heavy.
 REACH, STUDENT_REACH = 20.0, 40.0

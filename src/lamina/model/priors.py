@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import MethodError
 from ..kernels import Kernel, Periodic, Product, Stationary, Sum
 from ..record import Record
+from ..support.checks import LARGEST, SMALLEST
 
 Array = np.ndarray
 
@@ -24,9 +25,6 @@ HALF, MEMORY_FACTOR = math.log(2.0), 3.0
 #: With depths: as a part of the usual distance of dates.
 MEMORY_PART = 0.125
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
-
-#: Parameters beyond this, or its inverse, would leave the range of numbers.
-SMALLEST = 1e-100
 
 
 def check_priors(given: Any) -> dict[str, tuple[float, float]]:
@@ -70,7 +68,7 @@ def _checked_value(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not SMALLEST < number < 1.0 / SMALLEST:
+    if not SMALLEST < number < LARGEST:
         raise MethodError(f"fixed: {name} must be a positive number, between 1e-100 and 1e100, got {value!r}.")
     return number
 

@@ -17,7 +17,7 @@ from ..fitting import prepare
 from ..methods.draws import affordable
 from ..posterior.boxes import has_parts, has_rate
 from ..posterior.diagnosis import line_names
-from ..posterior.functionals import DRAWS, POINTS, events
+from ..posterior.functionals import DRAWS, GRID_TIMES, events
 from ..posterior.intervals import interval_rates
 from ..posterior.times import default_times, too_coarse
 from ..records.axes import describe
@@ -212,7 +212,7 @@ def _interval_rates(posterior: Posterior, request: OutputRequest) -> pd.DataFram
 
 
 def _events(posterior: Posterior, request: OutputRequest) -> pd.DataFrame:
-    draws = affordable(len(posterior.record) + POINTS, DRAWS, *TABLE_DRAWS[1:])
+    draws = affordable(len(posterior.record) + GRID_TIMES, DRAWS, *TABLE_DRAWS[1:])
     return events(posterior, request.levels, request.rates, request.extremes, draws=draws, seed=request.seed)
 
 

@@ -40,7 +40,7 @@ FILES = (
     RUN,
 )
 #: A run does not begin with less free space in its folder: the report alone has 5 MB.
-LEAST_ROOM = 16_000_000
+FEWEST_FREE_BYTES = 16_000_000
 
 
 def check_folder(path: Path, force: bool = False) -> Path:
@@ -78,10 +78,10 @@ def _check_room(folder: Path) -> None:
     """Raise WriteError if the disk of a folder, which need not exist yet, is nearly full."""
     there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     free = shutil.disk_usage(there).free
-    if free < LEAST_ROOM:
+    if free < FEWEST_FREE_BYTES:
         raise WriteError(
             f"cannot write into the folder {folder}: the disk has {free / 1e6:.1f} MB left, and the results need at "
-            f"least {LEAST_ROOM / 1e6:.0f} MB. Free some, or choose another place for the results."
+            f"least {FEWEST_FREE_BYTES / 1e6:.0f} MB. Free some, or choose another place for the results."
         )
 
 

@@ -10,7 +10,7 @@ from .nassau import PAPER_TABLE, SeaLevel
 if TYPE_CHECKING:
     import pandas as pd
 
-SMALL, LARGE = 0.05, 1.0
+SMALL_ERROR, LARGE_ERROR = 0.05, 1.0
 
 
 class Claim(NamedTuple):
@@ -25,26 +25,27 @@ def of_synthetic(results: pd.DataFrame) -> list[Claim]:
     """Claims about the five functions."""
     mean, cases, known = averages(results)["rmse"], by_function(results), set(results["y_sd"])
     found = []
-    if SMALL in known:
-        found += _small_error(mean, cases.loc[SMALL])
+    if SMALL_ERROR in known:
+        found += _small_error(mean, cases.loc[SMALL_ERROR])
         found += [_inputs(results, name) for name in ("npv", "mcmc")]
-    return [*found, *_large_error(mean, cases.loc[LARGE])] if {SMALL, LARGE} <= known else found
+    return [*found, *_large_error(mean, cases.loc[LARGE_ERROR])] if {SMALL_ERROR, LARGE_ERROR} <= known else found
 
 
 def _small_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
     return [
         Claim(
             "small output error: npv predicts on par with mcmc",
-            f"average RMSE npv {mean[SMALL, 'npv']:.2f}, mcmc {mean[SMALL, 'mcmc']:.2f}; each with its own prior",
-            mean[SMALL, "npv"] <= 1.1 * mean[SMALL, "mcmc"],
+            f"average RMSE npv {mean[SMALL_ERROR, 'npv']:.2f}, mcmc {mean[SMALL_ERROR, 'mcmc']:.2f}; each with its own "
+            "prior",
+            mean[SMALL_ERROR, "npv"] <= 1.1 * mean[SMALL_ERROR, "mcmc"],
         ),
         _same_prior(mean, "uniform", "mcmc"),
         _same_prior(mean, "gamma", "lamina"),
         *(
             Claim(
                 f"small output error: npv is better than gp and nigp on every function ({prior} prior)",
-                f"better in {_wins(cases, name)} of {len(cases)}; on average {mean[SMALL, name]:.2f} against "
-                f"{mean[SMALL, 'gp']:.2f} (gp) and {mean[SMALL, 'nigp']:.2f} (nigp)",
+                f"better in {_wins(cases, name)} of {len(cases)}; on average {mean[SMALL_ERROR, name]:.2f} against "
+                f"{mean[SMALL_ERROR, 'gp']:.2f} (gp) and {mean[SMALL_ERROR, 'nigp']:.2f} (nigp)",
                 _wins(cases, name) == len(cases),
             )
             for name, prior in (("npv", "log-uniform"), ("npv, uniform", "uniform"))
@@ -53,13 +54,13 @@ def _small_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
 
 
 def _large_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
-    gain = {y_sd: 1.0 - mean[y_sd, "npv"] / mean[y_sd, "gp"] for y_sd in (SMALL, LARGE)}
+    gain = {y_sd: 1.0 - mean[y_sd, "npv"] / mean[y_sd, "gp"] for y_sd in (SMALL_ERROR, LARGE_ERROR)}
     last, clearly = cases.iloc[-1], int((cases["npv"] < 0.95 * cases["gp"]).sum())
     return [
         Claim(
             "large output error: the advantage of npv over gp shrinks",
-            f"RMSE lower than gp's by {gain[SMALL]:.0%} at small, {gain[LARGE]:.0%} at large output error",
-            gain[LARGE] < gain[SMALL],
+            f"RMSE lower than gp's by {gain[SMALL_ERROR]:.0%} at small, {gain[LARGE_ERROR]:.0%} at large output error",
+            gain[LARGE_ERROR] < gain[SMALL_ERROR],
         ),
         Claim(
             "large output error: npv is clearly better than gp in three of five functions",
@@ -76,10 +77,10 @@ def _large_error(mean: pd.Series, cases: pd.DataFrame) -> list[Claim]:
 
 def _same_prior(mean: pd.Series, prior: str, sampler: str) -> Claim:
     name = f"npv mixture, {prior}"
-    ratio = mean[SMALL, name] / mean[SMALL, sampler]
+    ratio = mean[SMALL_ERROR, name] / mean[SMALL_ERROR, sampler]
     return Claim(
         f"small output error: npv predicts on par with mcmc (same {prior} prior, averaged over Q; within 10 %)",
-        f"average RMSE {mean[SMALL, name]:.2f} against {mean[SMALL, sampler]:.2f}, {ratio - 1:+.0%}",
+        f"average RMSE {mean[SMALL_ERROR, name]:.2f} against {mean[SMALL_ERROR, sampler]:.2f}, {ratio - 1:+.0%}",
         bool(ratio <= 1.1),
     )
 
@@ -89,7 +90,7 @@ def _wins(cases: pd.DataFrame, name: str) -> int:
 
 
 def _inputs(results: pd.DataFrame, method: str) -> Claim:
-    part = results[(results["y_sd"] == SMALL) & (results["method"] == method) & (results["t_sd"] >= 0.5)]
+    part = results[(results["y_sd"] == SMALL_ERROR) & (results["method"] == method) & (results["t_sd"] >= 0.5)]
     by_error = part.groupby("t_sd")[["mae", "baseline"]].mean()
     shown = ", ".join(f"{row.mae:.2f} from {row.baseline:.2f} at {t_sd:g}" for t_sd, row in by_error.iterrows())
     return Claim(

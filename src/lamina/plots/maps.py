@@ -20,12 +20,12 @@ Array = np.ndarray
 COAST, LABEL = "#888888", "#333333"
 #: The map reaches this part of its extent beyond the sites, and at least so many degrees.
 MARGIN, SMALLEST_MARGIN = 0.12, 0.5
-#: The areas of markers, in square points, from the least to the most certain. USUAL is for unknown certainty.
-SMALLEST, LARGEST, USUAL = 18.0, 110.0, 55.0
+#: The areas of markers, in square points, from the least to the most certain. USUAL_AREA is for unknown certainty.
+SMALLEST_AREA, LARGEST_AREA, USUAL_AREA = 18.0, 110.0, 55.0
 #: Where a label may stand, in the order of preference: beside its site in points, and how it is aligned.
 SIDES = ((6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"))
 #: Near the poles a degree of longitude would be endlessly narrow.
-NARROWEST = 0.1
+NARROWEST_DEGREE = 0.1
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +55,7 @@ def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names
     for line in coastline():
         ax.plot(*line.T, color=COAST, linewidth=0.6, zorder=1)
     value = table["value"].to_numpy(float)
-    size = _sizes(table["sd"].to_numpy(float)) if "sd" in table else np.full(len(table), USUAL)
+    size = _sizes(table["sd"].to_numpy(float)) if "sd" in table else np.full(len(table), USUAL_AREA)
     drawn = ax.scatter(
         longitude, latitude, size, value, edgecolors="#222222", linewidths=0.5, zorder=3, **_colours(value)
     )
@@ -73,13 +73,13 @@ def _frame(ax: Axes, longitude: Array, latitude: Array) -> None:
         margin = max(MARGIN * np.ptp(column), SMALLEST_MARGIN)
         set_limits(column.min() - margin, column.max() + margin)
     middle = np.radians(0.5 * (latitude.min() + latitude.max()))
-    ax.set_aspect(1.0 / max(float(np.cos(middle)), NARROWEST))
+    ax.set_aspect(1.0 / max(float(np.cos(middle)), NARROWEST_DEGREE))
 
 
 def _sizes(sd: Array) -> Array:
     """Areas of markers, in proportion to one over the sd, within what can be seen."""
     certain = np.nanmin(sd) / sd
-    return np.nan_to_num(np.clip(LARGEST * certain, SMALLEST, LARGEST), nan=SMALLEST)
+    return np.nan_to_num(np.clip(LARGEST_AREA * certain, SMALLEST_AREA, LARGEST_AREA), nan=SMALLEST_AREA)
 
 
 def _colours(value: Array) -> dict[str, Any]:

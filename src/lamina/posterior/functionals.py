@@ -6,7 +6,7 @@ draws is returned. A band cannot answer such questions, because it describes eac
 "First" and rates follow time from old to young: on a scale of ages before present ("BP" in the unit of the record) from
 large numbers to small ones. A rise towards the present is a positive rate.
 
-Curves are evaluated on a grid of ``POINTS`` times, more in long records. Between two times a smooth curve moves by a
+Curves are evaluated on a grid of ``GRID_TIMES``, more in long records. Between two times a smooth curve moves by a
 fraction of its uncertainty only. But the *rate* of a Matern32 curve is as rough as a random walk, so that its extremes
 grow with the fineness of the grid. For extremes of the rate use Matern52, or rates over intervals.
 """
@@ -36,7 +36,7 @@ Array = np.ndarray
 Of = Literal["curve", "rate"]
 
 #: The number of times at which each draw of the curve is evaluated.
-POINTS = 1001
+GRID_TIMES = 1001
 DRAWS = 2000
 
 
@@ -169,7 +169,7 @@ def _drawn(
         between = (float(centre.min()), float(centre.max()))
     ((low, high),) = checked([between])
     axes = describe(posterior.record)
-    time = axes.oldest_first(np.linspace(low, high, enough(posterior, high - low, POINTS)))
+    time = axes.oldest_first(np.linspace(low, high, enough(posterior, high - low, GRID_TIMES)))
     if of == "curve":
         return time, posterior.sample_curves(time, n=draws, seed=seed)
     return time, axes.time_sign * posterior.sample_rates(time, n=draws, seed=seed)

@@ -24,7 +24,7 @@ Array = np.ndarray
 #: The number of rows that are summarised at once, to save memory in very long records.
 ROWS_AT_ONCE = 1000
 #: Chances of outliers are averaged over evenly spaced draws: at least, and so that dates times draws stay below.
-FEWEST_DRAWS, DATES_TIMES_DRAWS = 50, 5_000_000
+FEWEST_DRAWS_PER_DATE, DATES_TIMES_DRAWS = 50, 5_000_000
 
 
 def ranges(problem: Problem) -> Array:
@@ -90,7 +90,7 @@ def date_outliers(posterior: Posterior) -> Array:
     found, dates = np.full(len(record), np.nan), record.dates or ()
     rows = [row for row, date in enumerate(dates) if date is not None and not posterior.as_measured]
     draws = posterior.draws
-    some = evenly(len(draws.tau), max(FEWEST_DRAWS, DATES_TIMES_DRAWS // max(len(rows), 1)))
+    some = evenly(len(draws.tau), max(FEWEST_DRAWS_PER_DATE, DATES_TIMES_DRAWS // max(len(rows), 1)))
     weight = draws.weight[some] / draws.weight[some].sum()
     for first in range(0, len(rows), ROWS_AT_ONCE):
         part = np.array(rows[first : first + ROWS_AT_ONCE])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 #: A value is an outlier if its variance is more than this many times the reported one.
-OUTLIER_FACTOR = 10.0
+OUTLIER_ABOVE = 10.0
 #: Bands are averaged over evenly spaced draws: at most, at least, and in between so that draws times rows stay below.
 AVERAGED_DRAWS = 1000, 50, 20_000_000
 #: The curve is computed in parts of this many numbers, draws times times, to save memory.
@@ -242,7 +242,7 @@ class Posterior:
         factor = self.draws.factor
         if factor is None or self.model.outliers is None:
             raise MethodError('the fit had no outliers: give outliers="mixture" or "student" to lamina.fit.')
-        share = self.draws.weight @ (factor > OUTLIER_FACTOR)
+        share = self.draws.weight @ (factor > OUTLIER_ABOVE)
         found = np.where(self.problem.rows.measured, share, np.nan)[self.problem.layer]
         return pd.Series(found, name="outlier")
 

@@ -30,7 +30,7 @@ _YEARS = {
 FEWEST_TIMES = 10
 #: The usual number of times, the number per length of the kernel (rounding the step may leave four of ten), and the
 #: largest number.
-USUAL, PER_LENGTH, MOST = 400, 10, 4000
+USUAL_TIMES, PER_LENGTH, MOST_TIMES = 400, 10, 4000
 
 
 def data_range(posterior: Posterior) -> tuple[float, float]:
@@ -69,7 +69,7 @@ def default_times(posterior: Posterior, n: int | None = None, shown: ArrayLike |
     if shown is not None and np.size(shown):
         beyond = MOST_BEYOND * (high - low)
         low, high = min(low, max(np.min(shown), low - beyond)), max(high, min(np.max(shown), high + beyond))
-    n = enough(posterior, high - low, USUAL) if n is None else n
+    n = enough(posterior, high - low, USUAL_TIMES) if n is None else n
     check_whole("n", n, FEWEST_TIMES)
     step, decimals = _round_step((high - low) / (n - 3))
     tenth, decimals = step / 10.0, decimals + 1
@@ -79,8 +79,8 @@ def default_times(posterior: Posterior, n: int | None = None, shown: ArrayLike |
 
 
 def enough(posterior: Posterior, span: float, least: int) -> int:
-    """The number of times that show the curve over a span: ``least``, or up to ``MOST`` if it changes fast."""
-    return int(min(max(least, PER_LENGTH * span / _shortest_length(posterior)), max(MOST, least)))
+    """The number of times that show the curve over a span: ``least``, or up to ``MOST_TIMES`` if it changes fast."""
+    return int(min(max(least, PER_LENGTH * span / _shortest_length(posterior)), max(MOST_TIMES, least)))
 
 
 def too_coarse(posterior: Posterior, times: Array) -> str:

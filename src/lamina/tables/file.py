@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .formats import lipd
-from .formats.cells import LARGEST, LONGEST_HEADER, LONGEST_PROSE, Rows, check_size
+from .formats.cells import LARGEST_FILE, LONGEST_HEADER, LONGEST_PROSE, Rows, check_size
 from .formats.excel import SUFFIXES as EXCEL
 from .formats.excel import read_excel
 from .formats.text import read_text
@@ -205,8 +205,8 @@ def _bytes(path: Path) -> bytes:
             chunk = file.read(_CHUNK)
             if path.suffix.lower() not in (*EXCEL, lipd.SUFFIX):
                 _refuse_other_files(path, chunk)
-            if size > LARGEST:
-                most = f"more than a table of measurements ({LARGEST / 1e6:.0f} MB at most)"
+            if size > LARGEST_FILE:
+                most = f"more than a table of measurements ({LARGEST_FILE / 1e6:.0f} MB at most)"
                 do = f"give only the columns and rows to fit, or split it by site, and see {option('site', 'NAME')}"
                 raise problem(path, f"the file has {size / 1e6:.0f} MB, {most}", do)
             return chunk + file.read()

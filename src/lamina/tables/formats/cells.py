@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..messages import Fact, problem, quote
 
 #: Bytes of a file; cells; characters of a line, a cell (as in Excel) and a header; columns.
-LARGEST = 100_000_000
+LARGEST_FILE = 100_000_000
 MOST_CELLS = 20_000_000
 LONGEST_LINE = 1_000_000
 LONGEST_CELL = 32_767

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import TableError, listing, option, problem
-from .cells import LARGEST, MOST_CELLS, Rows
+from .cells import LARGEST_FILE, MOST_CELLS, Rows
 
 SUFFIXES = (".xlsx", ".xlsm")
 _LAST_ROW = 1_048_576
@@ -48,9 +48,9 @@ def check_archive(path: Path, data: bytes) -> None:
             total = sum(max(one.file_size, one.compress_size) for one in archive.infolist())
     except Exception:
         raise _damaged(path) from None
-    if total > 5 * LARGEST:
+    if total > 5 * LARGEST_FILE:
         found = f"the file unpacks to {total / 1e6:,.0f} MB, more than a table of measurements"
-        raise problem(path, f"{found} ({5 * LARGEST / 1e6:.0f} MB at most)", "save only the sheet to read, as CSV")
+        raise problem(path, f"{found} ({5 * LARGEST_FILE / 1e6:.0f} MB at most)", "save only the sheet to read, as CSV")
 
 
 def _damaged(path: Path) -> TableError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..messages import Fact, listing, option, problem
-from .cells import LARGEST, Rows
+from .cells import LARGEST_FILE, Rows
 from .excel import check_archive
 
 SUFFIX = ".lpd"
@@ -149,7 +149,7 @@ def _lines(path: Path, data: bytes, table: _Table) -> list[list[str]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             name = next(n for n in archive.namelist() if n.rpartition("/")[2] == table.file)
-            if archive.getinfo(name).file_size > LARGEST:
+            if archive.getinfo(name).file_size > LARGEST_FILE:
                 raise ValueError
             text = archive.read(name).decode("utf-8-sig", errors="replace")
         found = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if any(row)]
