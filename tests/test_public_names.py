@@ -32,6 +32,7 @@ NAMES = [
     "SquaredExponential",
     "StorageError",
     "TableError",
+    "Validation",
     "WriteError",
     "age_depth",
     "batch",
@@ -52,6 +53,7 @@ NAMES = [
     "read_ensemble",
     "report",
     "tables",
+    "validate",
 ]
 HEAVY = ["arviz", "matplotlib", "numba", "numpy", "nutpie", "pandas", "scipy", "xarray"]
 

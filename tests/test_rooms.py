@@ -15,8 +15,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "lamina"
 #: From bottom to top: a room imports from itself and from the rooms before it. The package itself comes last.
 ROOMS = (
     *("errors", "support", "engine", "kernels", "dates", "records", "record", "gaps", "model", "dense", "markov"),
-    *("field", "likelihood", "methods", "posterior", "functionals", "fitting", "datasets", "tables", "plots", "report"),
-    *("output", "batches", "paper", "cli", "__main__", "lamina"),
+    *("field", "likelihood", "methods", "posterior", "functionals", "fitting", "validation", "datasets"),
+    *("tables", "plots", "report", "output", "batches", "paper", "cli", "__main__", "lamina"),
 )
 #: Packages that may be imported inside a function, because they are slow to import or optional.
 HEAVY = {
@@ -28,7 +28,7 @@ HEAVY_FOR_CLI = {"lamina", "numpy"}
 #: Modules that users import by name.
 PUBLIC = (
     *("dates", "kernels", "plots", "report", "functionals", "paper", "gaps", "dense", "markov", "tables", "datasets"),
-    *("posterior", "record", "errors", "fitting", "likelihood"),
+    *("posterior", "record", "errors", "fitting", "likelihood", "validation"),
 )
 MOST_IN_ROOT, MOST_IN_ROOM = 9, 14
 

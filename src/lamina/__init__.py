@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .tables.ensembles import read_ensemble
     from .tables.messages import TableError
     from .tables.reading import read_record as read
+    from .validation import Validation, validate
 
 #: Where each public name lives, and after a colon its name there; a name that is its own module is the module.
 _HOMES = {
@@ -66,6 +67,7 @@ _HOMES = {
     "SquaredExponential": "kernels",
     "StorageError": "errors",
     "TableError": "tables.messages",
+    "Validation": "validation",
     "WriteError": "support.files",
     "age_depth": "fitting",
     "batch": "batches.batch",
@@ -86,6 +88,7 @@ _HOMES = {
     "read_ensemble": "tables.ensembles",
     "report": "report",
     "tables": "tables",
+    "validate": "validation",
 }
 
 __all__ = sorted(_HOMES)

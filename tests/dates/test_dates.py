@@ -9,6 +9,7 @@ from scipy import stats
 
 import lamina
 from lamina.dates import Date, Radiocarbon, SplitNormal, StudentT, Tabulated, Uniform
+from lamina.dates.curves import load_curve
 from lamina.dates.table import MOST_ENTRIES
 from lamina.errors import RecordError
 
@@ -75,6 +76,28 @@ def test_mean_and_sd_are_those_of_the_density(date):
     mean = np.average(t, weights=p)
     assert date.mean == pytest.approx(mean, abs=1e-3 * date.sd)
     assert date.sd == pytest.approx(math.sqrt(np.average((t - mean) ** 2, weights=p)), rel=2e-3)
+
+
+def test_the_probability_below_is_that_of_a_later_time(date):
+    if isinstance(date, Radiocarbon):  # in radiocarbon years, which the curve does not map one to one
+        return
+    t, p, width = everywhere(date)
+    some = slice(None, None, 9001)
+    after = 1.0 - np.cumsum(p * width)[some]
+    np.testing.assert_allclose(date.probability_below((t + 0.5 * width)[some]), after, atol=1e-4)
+    assert date.probability_below(date.quantile(0.3)) == pytest.approx(0.7, abs=1e-9)
+
+
+@pytest.mark.parametrize("student", [True, False])
+@pytest.mark.parametrize("scale", ["BP", "CE"])
+def test_the_probability_below_a_radiocarbon_age_is_that_of_its_measurement(student, scale):
+    curve, year = load_curve("IntCal20"), 2500.0
+    date = Radiocarbon(2450, 30, scale=scale, student=student)
+    expected, sd = np.interp(year, curve.year, curve.age), math.hypot(30.0, np.interp(year, curve.year, curve.sd))
+    law = stats.t(6, scale=math.sqrt(4.0 / 3.0)) if student else stats.norm()
+    below = law.cdf((2450 - expected) / sd)
+    found = date.probability_below(year if scale == "BP" else 1950.0 - year)
+    assert found == pytest.approx(below if scale == "BP" else 1.0 - below)
 
 
 def test_quantiles_invert_the_distribution(date):

@@ -13,7 +13,7 @@ READING_OPTIONS = {name: one for name, one in given.READ.items() if not name.sta
 
 @given.bundled(
     settings=given.pick("steps memory seed chains max_sweeps"),
-    output=given.pick("out depths ensemble force resume quiet as_json"),
+    output=given.pick("out depths ensemble validate folds force resume quiet as_json"),
     reading=READING_OPTIONS,
 )
 def agedepth(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:

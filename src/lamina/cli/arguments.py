@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import MethodError
 from ..output.run import OutputRequest
 from ..posterior.intervals import checked
+from ..validation import FOLDS
 
 #: More times would fill the disk, most likely by a mistyped step.
 MOST_TIMES = 1_000_000
@@ -35,6 +36,7 @@ def output_request(
         extremes=output.get("extremes", False),
         depths=times(output.get("depths"), "--depths"),
         members=output.get("ensemble") or 0,
+        folds=_folds(output),
         figures=output.get("figures", True),
         seed=seed,
         command=shlex.join(["lamina", *sys.argv[1:]]),
@@ -44,6 +46,15 @@ def output_request(
         force=output["force"],
         resume=output.get("resume", False),
     )
+
+
+def _folds(output: Mapping[str, Any]) -> int:
+    """The number of parts of the dates that are left out in turn; 0 without --validate."""
+    if not output.get("validate"):
+        if output.get("folds") is not None:
+            raise MethodError("--folds is the number of parts of --validate. Add --validate, or leave --folds out.")
+        return 0
+    return FOLDS if output["folds"] is None else int(output["folds"])
 
 
 def times(text: str | None, option: str = "--at") -> np.ndarray | None:

@@ -151,6 +151,14 @@ OPTIONS: dict[str, Given] = {
         "When the rate, in the units of rate.csv, first exceeded a value; can be repeated.", OUTPUT, metavar="RATE",
     ),
     "extremes": option("--extremes", bool, "Size and time of the curve's maximum and minimum.", OUTPUT, False),
+    "validate": option(
+        "--validate", bool, "Also leave dates out in turn and predict them: shows whether the bands hold.", OUTPUT,
+        False,
+    ),
+    "folds": option(
+        "--folds", int | None, "Number of parts of the dates that --validate leaves out in turn; 5 by default.", OUTPUT,
+        parser=whole(2),
+    ),
     "ensemble": option(
         "--ensemble", int | None, "Number of joint draws of the inputs to write, one column per member.", OUTPUT,
         parser=whole(1),

@@ -56,6 +56,13 @@ class Date:
         found = tables.quantiles(self._fine, np.atleast_1d(p))
         return found if p.ndim else float(found[0])
 
+    def probability_below(self, t: ArrayLike) -> Array:
+        """The probability that a layer of the true time t would be dated below this date, of the shape of t.
+
+        That is the probability of a true time above t given this date: an error moves both by as much.
+        """
+        return tables.probability_above(self._fine, np.asarray(t, dtype=float))
+
     def outlier_probability(self, t: ArrayLike) -> Array | None:
         """The probability that the date is an outlier if the true time is t, of the shape of t.
 

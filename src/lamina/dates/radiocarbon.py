@@ -14,7 +14,7 @@ from ..support.curves import ZONES, curve_name
 from .curves import COARSE_STEP, Curve, joined, load_curve, load_zone
 from .kinds import Date, number, positive, shape
 from .table import MOST_ENTRIES, REACH, STUDENT_REACH, ZERO, Array, DateTable, highest, normalised
-from .tails import student, student_outlier
+from .tails import normal_below, student, student_below, student_outlier
 
 #: An age is refused if it lies further than this below its whole curve, in standard deviations.
 _TOO_YOUNG = 3.0
@@ -88,12 +88,23 @@ class Radiocarbon(Date):
 
         The error includes those of ΔR and of the curve. None without Student-t tails.
         """
-        if not self.student:
-            return None
+        return student_outlier(self._distance(t), self.a, self.b) if self.student else None
+
+    def probability_below(self, t: ArrayLike) -> Array:
+        """The probability that the radiocarbon age of a layer of the calendar year t would be measured below this one.
+
+        On the scale "CE", where larger years are younger: above this one.
+        """
+        d = self._distance(t)
+        below = student_below(d, self.a, self.b) if self.student else normal_below(d)
+        return below if self.scale == "BP" else 1.0 - below
+
+    def _distance(self, t: ArrayLike) -> Array:
+        """How far the age lies above that of the curve in the calendar year t, in standard deviations."""
         year = np.asarray(t, dtype=float)
         year, curve = year if self.scale == "BP" else 1950.0 - year, self._curve()
         expected, sd = (np.interp(year, curve.year, values) for values in (curve.age, curve.sd))
-        return student_outlier((self.age - self.delta_r - expected) / self._total_sd(sd), self.a, self.b)
+        return np.asarray((self.age - self.delta_r - expected) / self._total_sd(sd))
 
     def table(self) -> DateTable:
         """The log-density on a regular grid of years, coarser if the date is very wide."""

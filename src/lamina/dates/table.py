@@ -87,6 +87,23 @@ def moments(table: DateTable) -> tuple[float, float]:
     return float(mean), math.sqrt((p * (x - mean) ** 2).sum())
 
 
+def probability_above(table: DateTable, x: Array) -> Array:
+    """The probability of a time above x, of the shape of x."""
+    before, between, after = masses(table)
+    above = np.concatenate([np.cumsum(between[::-1])[::-1] + after, after])  # at the entries
+    place = (np.asarray(x, dtype=float) - table.start) / table.step
+    k = np.clip(np.floor(place), 0, between.size - 1).astype(int)
+    share, rise = np.clip(place - k, 0.0, 1.0), np.diff(table.log_density)[k]
+    flat = np.abs(rise) < 1e-8
+    left = np.where(flat, share, np.expm1(rise * share) / np.where(flat, 1.0, np.expm1(rise)))
+    found = above[k] - between[k] * left
+    if table.bounded:
+        return found
+    up, down = (slope * table.step for slope in slopes(table))
+    found = np.where(place < 0.0, 1.0 - before * np.exp(up * np.minimum(place, 0.0)), found)
+    return np.where(place > between.size, after * np.exp(down * np.minimum(between.size - place, 0.0)), found)
+
+
 def quantiles(table: DateTable, p: Array) -> Array:
     """The times below which the density holds these probabilities, shape (n,)."""
     before, between, after = masses(table)

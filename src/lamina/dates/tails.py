@@ -15,6 +15,20 @@ def student(d: Array, a: float, b: float) -> Array:
     return -(a + 0.5) * np.log(b + 0.5 * d**2)
 
 
+def normal_below(d: Array) -> Array:
+    """The probability of a normal error below d, in standard deviations."""
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(d))
+
+
+def student_below(d: Array, a: float, b: float) -> Array:
+    """The probability of an error below d: Student's t with 2a degrees of freedom and scale √(b/a)."""
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(2.0 * a, np.asarray(d) * np.sqrt(a / b)))
+
+
 def student_outlier(d: Array, a: float, b: float) -> Array:
     """The probability of an outlier at distances d, in reported standard deviations, of the shape of d.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,12 @@ from .. import report
 from ..errors import MethodError
 from ..fitting import prepare_age_depth
 from ..plots.cores import core_summary
-from ..posterior.diagnosis import conflicts, likely_outliers, line_names, list_conflicts
-from ..records.axes import describe
-from ..records.glossary import parameter
+from ..plots.validation import validation_summary
+from ..posterior.agedepth import describe_width
+from ..posterior.diagnosis import likely_outliers, line_names
 from ..tables import Options, read_ages
 from ..tables.messages import Fact, set_by
+from ..validation import check_dates, validate
 from . import tables
 from .checkpoint import resume, write_checkpoint
 from .fit import report_run
@@ -27,6 +29,7 @@ from .folder import (
     CHECKPOINT,
     POSTERIOR,
     REPORT,
+    VALIDATION_FIGURE,
     begin_folder,
     check_folder,
     write_figure,
@@ -35,6 +38,7 @@ from .folder import (
 from .plan import Plan, Result
 from .run import OutputRequest, describe_run, diagnostics_of, write_run
 from .settings import check_ensemble
+from .validation import validation_facts, validation_table
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
@@ -61,10 +65,17 @@ def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan
     with reading.naming_lines():
         fit = prepare_age_depth(reading.record, seed=request.seed, hiatus=options.hiatus or (),
                                 t_errors=t_errors, **arguments)  # fmt: skip
+        if request.folds:
+            check_dates(reading.record)
     check_ensemble(request, len(fit.problem.source))
     check_folder(request.folder, request.force or request.resume)
     request = replace(request, warnings=beyond_core(reading.record, request.depths))
-    return Plan(fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds)
+    model = {"seed": request.seed, "hiatus": options.hiatus or (), "t_errors": t_errors, **arguments}
+    model.pop("checkpoint", None)
+    return Plan(
+        fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds,
+        validate=partial(validate, reading.record, request.folds, **model) if request.folds else None,
+    )  # fmt: skip
 
 
 def has_plain_dates(record: Record) -> bool:
@@ -96,47 +107,43 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
         tables.dates_table(posterior),
         tables.theta_table(posterior, digits=6),
     ]
+    if plan.validation is not None:
+        made.append(validation_table(posterior.record, plan.validation, plan.reading))
     if request.members:
         made.append(tables.ensemble_table(posterior, request.members, request.seed))
     begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
     write_tables(folder, made)
     posterior.save(folder / POSTERIOR)
     failed = write_figure(lambda: core_summary(posterior), folder, AGEDEPTH_FIGURE)
+    if (found := plan.validation) is not None:
+        failed += write_figure(lambda: validation_summary(found, posterior.record), folder, VALIDATION_FIGURE)
+    elif request.folds:
+        failed.append("the dates were not left out and predicted (--validate), because the run was interrupted.")
     request = replace(request, warnings=[*request.warnings, *failed])
     reporting = time.perf_counter()
     report.write(
         folder / REPORT, posterior, at=request.depths, run=report_run(request, plan.reading),
-        tables=report.Tables(ages=ages.frame),
+        tables=report.Tables(ages=ages.frame, validation=plan.validation),
     )  # fmt: skip
     write_checkpoint(posterior, folder)
     done = time.perf_counter()
     run = describe_run(
         "agedepth", request, posterior.record, plan.reading, model=posterior.model.to_dict(),
-        diagnostics=diagnostics_of(posterior),
+        diagnostics=diagnostics_of(posterior) | validation_facts(plan.validation),
         seconds={**plan.seconds, "report": done - reporting, "write": done - began},
     )  # fmt: skip
     return write_run(folder, run)
 
 
 def describe_agedepth(result: Result) -> str:
-    """How wide the bands are, convergence, the parameters, dates in conflict, and where the files are."""
-    posterior, request = result.posterior, result.plan.request
-    facts, record = posterior.diagnostics, posterior.record
-    ages = tables.ages_table(posterior, request.depths).frame
-    unit, wide = describe(record).duration, ages["q97.5"] - ages["q2.5"]
-    lines = [
-        f"{int(record.dated.sum())} dates; ages of {len(ages)} depths",
-        f"95 % band: {wide.mean():.4g} {unit} wide on average, {wide.max():.4g} at most".replace("  ", " "),
-        f"R-hat {facts['r_hat']:.3f}, effective draws {facts['ess']:.0f}, sweeps {facts['sweeps']:,}",
-    ]
-    for name, values in posterior.theta.items():
-        low, middle, high = (float(values.quantile(level)) for level in (0.025, 0.5, 0.975))
-        words, of = parameter(record, str(name))
-        lines.append(f"{name}, {words}: {f'{middle:.3g} {of}'.rstrip()} (95 %: {low:.3g} to {high:.3g})")
-    found = conflicts(posterior, line_names(record, result.plan.reading))
-    lines += [f"in conflict with the order: {one}" for one in list_conflicts(found)]
-    if likely := likely_outliers(posterior, line_names(record, result.plan.reading)):
+    """The summary of the fit, how wide the bands are, likely outliers, the validation, and where the files are."""
+    posterior, plan = result.posterior, result.plan
+    names = line_names(posterior.record, plan.reading)
+    lines = [posterior.summary(names), describe_width(posterior)]
+    if likely := likely_outliers(posterior, names):
         lines.append(f"more likely outliers than not: {', '.join(likely)}")
+    if plan.validation is not None:
+        lines += ["", *plan.validation.sentences()]
     named = {"Figure": "age-depth.png", "Ages": "ages.csv", "Report": REPORT}
     files = [f"{word}: {result.folder / name}" for word, name in named.items()]
     return "\n".join([*lines, "", *files])

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 RUN = "run.json"
 CHECKPOINT, COLUMNS, REPORT, POSTERIOR = "checkpoint.npz", "columns.txt", "report.html", "posterior.nc"
 #: The names of figures without their ending, by the command that draws them.
-FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE = "figure", "age-depth", "compare"
+FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE, VALIDATION_FIGURE = "figure", "age-depth", "compare", "validation"
+FIGURES = (FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE, VALIDATION_FIGURE)
 FORMATS = ("png", "pdf", "svg")
 #: Every file that a run of fit, agedepth or compare may leave in its folder.
 FILES = (
     *("curve.csv", "inputs.csv", "theta.csv", "rate.csv", "components.csv", "offsets.csv", "intervals.csv"),
-    *("events.csv", "ensemble.csv", "ages.csv", "compare.csv", "curves.csv", COLUMNS, POSTERIOR, REPORT, CHECKPOINT),
-    *(f"{name}.{ending}" for name in (FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE) for ending in FORMATS),
+    *("events.csv", "ensemble.csv", "ages.csv", "compare.csv", "curves.csv", "validation.csv"),
+    *(COLUMNS, POSTERIOR, REPORT, CHECKPOINT),
+    *(f"{name}.{ending}" for name in FIGURES for ending in FORMATS),
     RUN,
 )
 #: A run does not begin with less free space in its folder: the report alone has 5 MB.

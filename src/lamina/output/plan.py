@@ -6,7 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from .run import OutputRequest
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
     from ..tables import TableReading
+    from ..validation import Validation
 
 Progress = Callable[[dict[str, Any]], None]
 Writer = Callable[["Posterior", "Plan"], dict[str, Any]]
@@ -36,6 +37,8 @@ class Plan:
     reading: TableReading | None = None
     introduction: str = ""  #: what to show before the fit begins
     seconds: dict[str, float] = field(default_factory=dict)  #: spent so far
+    validate: Callable[..., Validation] | None = None  #: of ``progress``: leaves dates out, if that was asked for
+    validation: Validation | None = None  #: what it found
 
     def run(self, progress: Progress | None = None) -> Result:
         """Fit and write. Raises KeyboardInterrupt if the user interrupts before there are draws to keep.
@@ -45,8 +48,9 @@ class Plan:
         load_libraries()  # what fails for want of memory must fail before the fit
         with claimed(self.request.folder, self.request.force or self.request.resume):
             posterior = self._fit(progress)
+            plan = self._validated(posterior, progress)
             try:
-                return Result(self, posterior, self.write(posterior, self))
+                return Result(plan, posterior, plan.write(posterior, plan))
             except (WriteError, StorageError) as error:
                 raise WriteError(f"{error} {_rescued(posterior, self.request.folder)}") from None
             except (ImportError, MemoryError) as error:  # a library finds no addresses for its code, or for its numbers
@@ -62,6 +66,18 @@ class Plan:
         if chains and posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None:
             raise KeyboardInterrupt("interrupted before there was anything to keep. Nothing is written; run it again.")
         return posterior
+
+    def _validated(self, posterior: Posterior, progress: Progress | None) -> Plan:
+        """The plan with its validation, if it was asked for. An interrupt ends the validation only."""
+        if self.validate is None or posterior.draws.diagnostics["interrupted"]:
+            return self
+        began = time.perf_counter()
+        try:
+            return replace(self, validation=self.validate(progress=progress))
+        except KeyboardInterrupt:
+            return self
+        finally:
+            self.seconds["validate"] = time.perf_counter() - began
 
 
 def _rescued(posterior: Posterior, folder: Path) -> str:

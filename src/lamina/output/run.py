@@ -37,6 +37,7 @@ class OutputRequest:
     rates: Sequence[float] = ()  #: of its rate forward in time: when each was first exceeded
     extremes: bool = False  #: size and time of the maximum and the minimum
     depths: ArrayLike | None = None  #: of ages.csv
+    folds: int = 0  #: parts of the dates that are left out in turn to validate an age-depth model; 0 for none
     members: int = 0  #: of ensemble.csv; 0 for no such file
     figures: bool = True  #: figures as files of their own
     plotly: str = EMBED  #: in each report, or the path of a file that several reports share

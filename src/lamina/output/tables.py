@@ -73,7 +73,7 @@ def list_columns(columns: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _distribution(what: str, unit: str, sd_unit: str | None = None) -> dict[str, str]:
+def distribution(what: str, unit: str, sd_unit: str | None = None) -> dict[str, str]:
     """The columns that every distribution has; ``sd_unit`` where differences have a unit of their own."""
     return {
         "mean": with_unit(f"mean of the {what}", unit),
@@ -85,7 +85,7 @@ def _distribution(what: str, unit: str, sd_unit: str | None = None) -> dict[str,
 def curve_table(posterior: Posterior, frame: pd.DataFrame) -> Table:
     """What ``Posterior.curve`` gave; times beyond the data are marked."""
     record = posterior.record
-    columns = {"at": with_unit("time", record.t_unit), **_distribution("curve", record.y_unit)}
+    columns = {"at": with_unit("time", record.t_unit), **distribution("curve", record.y_unit)}
     frame, columns = _marked(frame, columns, posterior.extrapolated(frame["at"]))
     return Table("curve.csv", "the curve, one line for each time", frame, columns)
 
@@ -93,7 +93,7 @@ def curve_table(posterior: Posterior, frame: pd.DataFrame) -> Table:
 def rate_table(posterior: Posterior, frame: pd.DataFrame) -> Table:
     """What ``Posterior.rate`` gave, turned to be forward in time; times beyond the data are marked."""
     record = posterior.record
-    columns = {"at": with_unit("time", record.t_unit), **_distribution("rate", rate_unit(record))}
+    columns = {"at": with_unit("time", record.t_unit), **distribution("rate", rate_unit(record))}
     frame, columns = _marked(describe(record).forward(frame), columns, posterior.extrapolated(frame["at"]))
     return Table("rate.csv", "its rate of change, one line for each time", frame, columns)
 
@@ -129,7 +129,7 @@ def components_table(posterior: Posterior, at: ArrayLike) -> Table:
         "component": 'kernel or "trend"; "without trend": the sum of all others',
         "quantity": 'what the numbers are: "curve" or "rate"',
         "at": with_unit("time", record.t_unit),
-        **_distribution("part", f"{record.y_unit or '1'}; of rates in {rate_unit(record)}"),
+        **distribution("part", f"{record.y_unit or '1'}; of rates in {rate_unit(record)}"),
     }
     title = "the parts that the curve is the sum of, and their rates, one line for each part and time"
     frame = pd.concat(frames, ignore_index=True)
@@ -140,7 +140,7 @@ def offsets_table(posterior: Posterior) -> Table:
     """The vertical offset of each core."""
     columns = {
         "sequence": "core or section that the row belongs to; empty for none",
-        **_distribution("offset", posterior.record.y_unit),
+        **distribution("offset", posterior.record.y_unit),
     }
     return Table("offsets.csv", "the vertical offset of each core, one line for each", posterior.offsets(), columns)
 
@@ -192,7 +192,7 @@ def _inputs(posterior: Posterior, frame: pd.DataFrame, title: str) -> Table:
         "depth": with_unit("depth of the row", record.depth_unit),
         "t": with_unit(f"reported input, {record.t_name}", record.t_unit),
         "t_sd": with_unit("its standard deviation (1 sigma), 0 for exact, inf for a row without a date", step),
-        **_distribution(what, record.t_unit, step),
+        **distribution(what, record.t_unit, step),
         "date_outlier": "probability that the date is an outlier, that is, that its error is more than twice the "
         "reported one, from 0 to 1; empty for dates without tails",
         "y": with_unit(f"measured output, {record.y_name}", record.y_unit),
@@ -216,7 +216,7 @@ def intervals_table(record: Record, frame: pd.DataFrame) -> Table:
     columns = {
         "from": with_unit("beginning of the interval", record.t_unit),
         "to": with_unit("end of the interval", record.t_unit),
-        **_distribution("rate over the interval", rate_unit(record)),
+        **distribution("rate over the interval", rate_unit(record)),
     }
     for name in frame:
         if name.startswith("p>"):
@@ -235,7 +235,7 @@ def events_table(frame: pd.DataFrame) -> Table:
         "p_start": "probability that it was so from the beginning; the time is then that of the first input",
         "p_end": "probability that the extreme lies at an end of the record, beyond which it may go on",
         "quantity": '"time" or "size"; times of a level are among the draws that exceed it',
-        **_distribution("quantity", ""),
+        **distribution("quantity", ""),
     }
     return Table("events.csv", "when levels were first exceeded, and the extremes of the curve", frame, columns)
 
@@ -257,7 +257,7 @@ def ages_table(posterior: Posterior, depths: ArrayLike | None = None) -> Table:
     record = posterior.record
     frame = posterior.ages(np.unique(record.depth) if depths is None else depths)  # type: ignore[arg-type]
     step = describe(record).duration or record.t_unit
-    columns = {"depth": with_unit("depth", record.depth_unit), **_distribution("age", record.t_unit, step)}
+    columns = {"depth": with_unit("depth", record.depth_unit), **distribution("age", record.t_unit, step)}
     known = np.asarray(record.depth)
     beyond = (frame["depth"] < known.min()) | (frame["depth"] > known.max())
     frame, columns = _marked(frame, columns, beyond.to_numpy(), "depth")
@@ -292,7 +292,7 @@ def curves_table(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.Da
     beyond = np.concatenate([posteriors[name].extrapolated(curve["at"]) for name, curve in curves.items()])
     columns = {
         "at": with_unit("time", record.t_unit),
-        **_distribution("curve", record.y_unit),
+        **distribution("curve", record.y_unit),
         "method": "the method that gave the curve",
     }
     frame, columns = _marked(frame, columns, beyond)

@@ -33,6 +33,7 @@ from ..support.numbers import count
 from .canvas import legend, mark_unfinished, own_axes, plain
 from .cores import accumulation, age_depth
 from .maps import sites
+from .validation import calibration, left_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
 
     from ..posterior.posterior import Posterior
 
-__all__ = ["accumulation", "age_depth", "compare", "curve", "inputs", "rate", "residuals", "sites", "summary"]
+__all__ = [
+    "accumulation", "age_depth", "calibration", "compare", "curve", "inputs", "left_out", "rate", "residuals", "sites",
+    "summary",
+]  # fmt: skip
 
 #: Blue of the palette of Okabe & Ito.
 CURVE = "#0072B2"

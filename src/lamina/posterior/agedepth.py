@@ -13,6 +13,8 @@ from ..methods.registry import METHODS
 from ..model.bridge import STREAM, divide, has_process
 from ..model.priors import usual_step
 from ..record import Record
+from ..records.axes import describe
+from ..support.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from .posterior import Posterior
 
 Array = np.ndarray
+
+#: Even depths at which a core is described, beside those of its layers.
+CORE_POINTS = 200
 
 
 def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
@@ -102,3 +107,22 @@ def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tupl
     depths = np.unique(depth[rows])
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
     return depths, pace
+
+
+def describe_width(posterior: Posterior, ages: pd.DataFrame | None = None) -> str:
+    """How wide the 95 % range of the age is in the core, on average over its depth and at most, in a sentence.
+
+    ages: the table of ``width_grid``, if it has been computed before.
+    """
+    record, axes = posterior.record, describe(posterior.record)
+    ages = posterior.ages(width_grid(record)) if ages is None else ages
+    wide = ages["q97.5"] - ages["q2.5"]
+    mean, most = (f"{number(one)} {axes.duration}".rstrip() for one in (wide.mean(), wide.max()))
+    widest = f"{ages['depth'][wide.idxmax()]:.4g} {record.depth_unit}".rstrip()
+    return f"The 95 % range is {mean} wide on average and {most} at most, at a {axes.along} of {widest}."
+
+
+def width_grid(record: Record) -> Array:
+    """Even depths from the first to the last of a core, and those of its layers."""
+    rows, depth = layers_of(record, None)
+    return np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), CORE_POINTS), *depth[rows]])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RecordError
-from ..posterior.agedepth import layers_of
+from ..posterior.agedepth import describe_width, width_grid
 from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density, input_shifts
 from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, row_name
 from ..posterior.summary import parameters
@@ -19,6 +19,8 @@ from . import drawing as draw
 from .common import Page
 from .content import Run, Tables
 from .drawing import Figure, Look, Trace
+from .validation import figures as validation_figures
+from .validation import section as validation_section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: Depths at which the model is drawn, beside those of the layers, and points of the density of a date.
-POINTS, DENSITY_POINTS = 200, 60
+#: Points of the density of a date.
+DENSITY_POINTS = 60
 
 
 def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tables) -> Page:
@@ -37,10 +39,9 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     if len(record.sequences) > 1:
         cores = ", ".join(str(name) for name, _ in record.sequences)
         raise RecordError(f"a report shows one core, and the record has several ({cores}). Fit each core by itself.")
-    names, (rows, depth) = line_names(record, run.reading), layers_of(record, None)
-    grid = np.unique([*np.linspace(depth[rows].min(), depth[rows].max(), POINTS), *depth[rows]])
-    ages, accumulation = posterior.ages(grid), accumulation_quantiles(posterior)
-    lead = [_span(posterior, ages), _width(posterior, ages), _shifts(posterior)]
+    names = line_names(record, run.reading)
+    ages, accumulation = posterior.ages(width_grid(record)), accumulation_quantiles(posterior)
+    lead = [_span(posterior, ages), describe_width(posterior, ages), _shifts(posterior)]
     drawn = {"age-depth": _age_depth(posterior, ages, names), "accumulation": _accumulation(posterior, accumulation)}
     page = Page(
         title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
@@ -54,6 +55,10 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     dates: dict[str, Any] = {"summary": lead[-1], "n": len(dated), "likely": likely_outliers(posterior, names)}
     dates["rows"] = common.date_rows(posterior, input_shifts(posterior, dated), names)
     page.add("dates", "Dates, reported and corrected", dates)
+    if tables.validation is not None:
+        page.add("validation", "Dates left out and predicted", validation_section(tables.validation))
+        lines = None if run.reading is None else line_names(run.reading.record, run.reading)
+        page.figures.update(validation_figures(tables.validation, posterior, lines))
     if depths is not None:
         table = posterior.ages(depths) if tables.ages is None else tables.ages
         shown = {"rows": table.head(common.MOST_LINES).to_dict("records"), "n": len(table)}
@@ -87,14 +92,6 @@ def _span(posterior: Posterior, ages: pd.DataFrame) -> str:
     )
     along = describe(posterior.record).along
     return f"The {posterior.record.t_name} is {low} at a {along} of {first} and {high} at {last}."
-
-
-def _width(posterior: Posterior, ages: pd.DataFrame) -> str:
-    wide, unit = ages["q97.5"] - ages["q2.5"], describe(posterior.record).duration
-    mean, most = (f"{number(one)} {unit}".rstrip() for one in (wide.mean(), wide.max()))
-    widest = _at_depth(posterior, float(ages["depth"][wide.idxmax()]))
-    along = describe(posterior.record).along
-    return f"The 95 % range is {mean} wide on average and {most} at most, at a {along} of {widest}."
 
 
 def _shifts(posterior: Posterior) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..posterior.posterior import Posterior
     from ..tables import TableReading
+    from ..validation import Validation
 
 Array = np.ndarray
 
@@ -63,6 +64,7 @@ class Tables:
     events: pd.DataFrame | None = None  #: ``lamina.functionals.events``
     at: Mapping[str, pd.DataFrame] | None = None  #: "curve" and "rate" at the requested times
     ages: pd.DataFrame | None = None  #: ``posterior.ages`` at the requested depths
+    validation: Validation | None = None  #: ``lamina.validate`` of the core
 
 
 @dataclass(frozen=True, eq=False)
