@@ -177,7 +177,7 @@ OTHERS = {
 def test_a_checkpoint_of_another_record_or_model_is_refused(other):
     same = {"record": RECORD, "chains": 2, "draws": 40, "warmup": 20, "max_sweeps": 20}
     part = fits.quietly(**same)
-    with pytest.raises(lamina.MethodError, match="the checkpoint does not fit this record and model"):
+    with pytest.raises(lamina.MethodError, match="the checkpoint does not match this record and model"):
         lamina.fit(**same | other, checkpoint=part.checkpoint)
 
 

@@ -168,7 +168,7 @@ def _check_enough_rows(problem: Problem) -> None:
     if measured < FEWEST_ROWS and problem.free[: problem.n_kernel].any():
         names = ", ".join(f"{name!r}: ..." for name in problem.kernel.names)
         raise RecordError(
-            f"the record has {measured} rows with a value, too few to learn the kernel's parameters: give at least "
+            f"the record has {measured} rows with a value, too few to estimate the kernel's parameters: give at least "
             f"{FEWEST_ROWS}, or fix them, in Python: fixed={{{names}}}."
         )
 
@@ -229,4 +229,4 @@ def _warn(posterior: Posterior) -> None:
         warnings.warn("the fit was interrupted; partial results are returned.", NotConverged, stacklevel=4)
     elif not facts["converged"]:
         state = f'method="{facts["method"]}" has not converged ({evidence(facts)}).'
-        warnings.warn(f"{state} Look at diagnostics before using the result.", NotConverged, stacklevel=4)
+        warnings.warn(f"{state} Check diagnostics before you use the result.", NotConverged, stacklevel=4)

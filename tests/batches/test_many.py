@@ -283,7 +283,7 @@ def test_a_worker_whose_disk_is_full_stops_the_batch_and_earlier_results_stay(tm
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(lamina.WriteError, match=r"a worker has no room .*: No space left .*TMPDIR.*--resume"):
+    with pytest.raises(lamina.WriteError, match=r"a worker cannot write its files: .*No space left .*TMPDIR.*--resume"):
         lamina.batch(RECORDS, tmp_path, method="gp", workers=1, seed=1)
     assert all((tmp_path / name / "report.html").is_file() for name in RECORDS)
 

@@ -110,12 +110,15 @@ def test_an_interrupt_leaves_a_batch_that_can_go_on(tmp_path, table, monkeypatch
     monkeypatch.setattr(Fit, "run", interrupted)
     done = batch(table, out, "--workers", "1")
     assert done.exit_code == 130
-    assert done.stderr == "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
+    assert done.stderr == "lamina: interrupted. Finished records are kept; continue with --resume.\n"
     assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "not done", "failed"]
     (out / "summary.csv").unlink()  # as if the power had failed
     again = batch(table, out)
     assert again.exit_code == 2
-    assert "holds a batch already. Choose another, go on with --resume, or --force." in again.stderr
+    assert (
+        "already holds a batch. Choose another, continue it with --resume, or overwrite it with --force."
+        in again.stderr
+    )
     assert batch(table, out, "--resume", "--workers", "1").exit_code == 3
     assert len(begun) == 3
     assert pd.read_csv(out / "summary.csv")["state"].to_list() == ["converged", "converged", "failed"]
@@ -138,7 +141,7 @@ def test_ctrl_c_ends_the_batch_on_any_number_of_workers(tmp_path, workers, begun
     finally:
         running.kill()
     assert running.returncode == 130
-    assert said == "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
+    assert said == "lamina: interrupted. Finished records are kept; continue with --resume.\n"
     if begun:
         summary = pd.read_csv(out / "summary.csv")
         states = summary["state"].value_counts()

@@ -82,7 +82,7 @@ def test_ctrl_c_before_there_are_two_curves_leaves_nothing(tmp_path, monkeypatch
     replace_run(monkeypatch, "nigp", interrupt)
     done = lamina("compare", write_table(tmp_path), "--methods", "gp,nigp", "--out", tmp_path / "out")
     assert done.exit_code == 130
-    assert "Nothing is written" in done.stderr
+    assert "No files were written" in done.stderr
     assert os.listdir(tmp_path) == ["core.csv"]
 
 

@@ -127,15 +127,15 @@ def test_a_fit_that_has_not_converged_is_written_marked_and_goes_on(tmp_path):
     other = lamina("fit", table, "--out", out, "--resume", "--gaps", "uniform")
     assert other.exit_code == 2
     assert "had other settings" in other.stderr
-    assert "Give the same, or begin anew with another --out" in other.stderr
+    assert "Give the same, or start again with another --out" in other.stderr
     other = lamina("fit", table, "--out", out, "--resume", "--seed", "3")
     assert other.exit_code == 2
-    assert "had the seed 0, not 3. Give --seed 0, or begin anew with another --out" in other.stderr
+    assert "had the seed 0, not 3. Give --seed 0, or start again with another --out" in other.stderr
     changed = tmp_path / "changed.csv"
     changed.write_text(table.read_text().replace("310", "311"))
     other = lamina("fit", changed, "--out", out, "--resume")
     assert other.exit_code == 2
-    assert "was of another table, or core.csv has changed since. Give the table that it was of, or" in other.stderr
+    assert "used another table, or core.csv has changed since. Give that table, or" in other.stderr
     done = lamina("fit", table, "--out", out, "--resume")
     assert done.exit_code == 0, done.output
     assert json.loads((out / "run.json").read_text())["state"] == "converged"
@@ -234,7 +234,7 @@ BAD = {
     "no such file": (["none.csv"], "none.csv: there is no such file"),
     "unknown kernel": (["core.csv", "--kernel", "matern72"], "there is no kernel 'matern72'; there are matern12"),
     "text in --at": (["core.csv", "--at", "0:x:10"], "--at: 'x' in '0:x:10' is not a number"),
-    "--at the wrong way": (["core.csv", "--at", "0:100:-1"], "with a step of -1 one does not get from 0 to 100"),
+    "--at the wrong way": (["core.csv", "--at", "0:100:-1"], "a step of -1 does not lead from 0 to 100"),
     "--at without step": (["core.csv", "--at", "0:100"], "is not first:last:step"),
     "too many times": (["core.csv", "--at", "0:1e9:1e-3"], "more than 1,000,000 times"),
     "interval of one": (["core.csv", "--interval", "1900"], "'1900' is not from:to"),
@@ -386,7 +386,7 @@ def test_times_far_beyond_the_data_are_warned_of(tmp_path):
                   "--at", "0:3000:1000")  # fmt: skip
     assert done.exit_code == 0
     assert "the interval 0:5000 reaches beyond the data" in done.stderr
-    assert "2 of the 4 times asked for lie beyond the data" in done.stderr
+    assert "2 of the 4 requested times lie beyond the data" in done.stderr
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["intervals"][0]["to"] == 5000
     assert any("the interval 0:5000 reaches beyond" in said for said in run["warnings"])
@@ -409,7 +409,7 @@ def test_ctrl_c_in_warm_up_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["lamina.cli.fit"], "sampling", lambda quiet: nullcontext(press))
     done = lamina("fit", write_table(tmp_path), "--out", tmp_path / "out")
     assert done.exit_code == 130
-    assert "before there was anything to keep" in done.stderr
+    assert "before there were results" in done.stderr
     assert os.listdir(tmp_path) == ["core.csv"]
 
 
@@ -479,7 +479,7 @@ def test_without_an_order_the_command_stops_and_says_how_to_give_it(tmp_path):
     done = lamina("check", table)
     assert done.exit_code == 2
     assert "--order rows" in done.stderr
-    assert "sorting by the dates is no order" in done.stderr
+    assert "sorting by the dates does not give the order" in done.stderr
     assert lamina("check", table, "--order", "rows").exit_code == 0
     assert lamina("check", table, "--order", "none").exit_code == 0
 
@@ -600,7 +600,7 @@ def test_a_covariance_of_the_ages_in_the_order_of_the_table(tmp_path):
     [
         ("1 0\n0 1\n", "there are 2 lines, but 6 rows in the table"),
         ("1 0\n" * 6, "line 1: there are 2 numbers, but 6 rows in the table"),
-        ("0 0 0 0 0 x\n" * 6, "line 1: found .x., which is no number"),
+        ("0 0 0 0 0 x\n" * 6, "line 1: found .x., which is not a number"),
         ("0 1 0 0 0 0\n" * 6, "covariance is not a covariance matrix"),
     ],
 )
@@ -668,7 +668,7 @@ def test_max_sweeps_of_a_run_that_goes_on_are_added(tmp_path):
 
 def test_one_time_beyond_the_data_lies_there(tmp_path):
     done = lamina("fit", write_table(tmp_path), "--method", "gp", "--out", tmp_path / "out", "--at", "100,5000")
-    assert "1 of the 2 times asked for lies beyond the data" in done.stderr
+    assert "1 of the 2 requested times lies beyond the data" in done.stderr
 
 
 def test_check_says_that_the_user_has_to_fill_in_an_error(tmp_path):

@@ -13,7 +13,7 @@ from test_batch import HEAD, site
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
-MESSAGE = "lamina: interrupted. Records that are finished stay; go on with --resume.\n"
+MESSAGE = "lamina: interrupted. Finished records are kept; continue with --resume.\n"
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ BAD = {
         {"depth": [1.0, 3.0, 2.0, 4.0]},
         {},
         OrderError,
-        "depth turns round between rows 1 and 2",
+        "depth changes direction between rows 1 and 2",
     ),
     "a limit that is none": ({"limit": ["over", None, None, None]}, {}, RecordError, "limit takes 'above'"),
     "offsets of one sequence": ({}, {"offsets": 0.5}, MethodError, "one sequence only"),

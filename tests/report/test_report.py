@@ -187,7 +187,7 @@ def test_a_curve_without_a_rate_says_so():
 
 def test_with_nothing_to_learn_there_are_no_parameters():
     posterior = lamina.fit(fits.record(), "gp", fixed={"length": 2.0, "sd": 1.0})
-    assert "so none was learnt" in report.html(posterior)
+    assert "so none was estimated" in report.html(posterior)
 
 
 def test_exact_inputs_do_not_move():

@@ -246,7 +246,7 @@ def too_few_cells(path):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (not_a_zip, r"core\.lpd: this is no readable \.lpd file"),
+        (not_a_zip, r"core\.lpd: this is not a readable \.lpd file"),
         (without_metadata, "there is no metadata.jsonld"),
         (without_tables, "there is no table of measurements"),
         (without_the_file, "core.paleo1measurement1.csv, which the metadata name, cannot be read"),

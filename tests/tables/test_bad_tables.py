@@ -325,7 +325,7 @@ BAD = {
     "depth not monotone down the rows": (
         bad("0.5,300,10,-0.3,0.1"),
         {"order": "rows"},
-        ['core.csv, line 4, column "depth"', "turn back", "order by depth"],
+        ['core.csv, line 4, column "depth"', "the depths reverse", "order by depth"],
     ),
     "no depth at all": (
         "depth,age_bp,age_sd,rsl,rsl_sd\n,100,10,1,1\n,200,10,1,1\n",
@@ -402,7 +402,7 @@ BAD = {
     "negative number for all errors": (
         GOOD,
         {"y_sd": "-1"},
-        ["core.csv: --y-sd -1 (y_sd= in Python) is no standard deviation", "above 0"],
+        ["core.csv: --y-sd -1 (y_sd= in Python) is not a standard deviation", "above 0"],
     ),
     "unknown number of sigmas": (GOOD, {"t_sigma": 0}, ["option t_sigma (--t-sigma): found 0; give a number above 0"]),
     "unknown scale": (GOOD, {"scale": "b2k"}, ["option scale (--scale): found 'B2K'; give BP or CE or AD."]),

@@ -172,7 +172,7 @@ def test_a_hiatus_follows_its_row_in_a_core_that_is_listed_from_the_other_end(ta
 def test_a_hiatus_below_the_last_row_is_no_hiatus(table):
     understood = read(table(with_column(EVEN, "hiatus", ["", "", "", "yes"])))
     assert understood.record.hiatus is None
-    assert any("hiatus below line 5 plays no part" in warning for warning in understood.warnings)
+    assert any("hiatus below line 5 is ignored" in warning for warning in understood.warnings)
 
 
 def test_a_hiatus_at_a_depth_is_in_each_core_that_reaches_it(table):

@@ -146,5 +146,5 @@ def test_excel_without_openpyxl_says_what_to_install(table, monkeypatch):
 
 def test_damaged_excel(table):
     pytest.importorskip("openpyxl")
-    with pytest.raises(TableError, match=r"core.xlsx: this is no readable Excel file"):
+    with pytest.raises(TableError, match=r"core.xlsx: this is not a readable Excel file"):
         read(table(b"PK\x03\x04 and then nonsense", "core.xlsx"))

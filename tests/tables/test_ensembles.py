@@ -73,11 +73,11 @@ def test_depths_outside_the_ensemble_are_named(tmp_path):
         ("depth,1\n", "no table of depths and ages"),
         ("depth\n1\n2\n", "no table of depths and ages"),
         ("depth,1,2\n0,1,2\n10,3\n", "line 3: the line has 2 cells, but the first one has 3"),
-        ("depth,1,2\n0,1,2\n10,3,NA\n", 'line 3, column "2": found "NA", which is no number'),
-        ("0,NA,2\n10,3,4\n", 'line 1, column "2": found "NA", which is no number'),
-        ("0,1,2\n10,inf,3\n", 'line 2, column "2": found "inf", which is no number'),
-        ("depth,1\n0,1\n10,3\n5,2\n", "line 4: the depths in the first column do not go one way"),
-        ("depth,1\n0,1\n0,3\n5,2\n", "line 3: the depths in the first column do not go one way"),
+        ("depth,1,2\n0,1,2\n10,3,NA\n", 'line 3, column "2": found "NA", which is not a number'),
+        ("0,NA,2\n10,3,4\n", 'line 1, column "2": found "NA", which is not a number'),
+        ("0,1,2\n10,inf,3\n", 'line 2, column "2": found "inf", which is not a number'),
+        ("depth,1\n0,1\n10,3\n5,2\n", "line 4: the depths in the first column neither only increase nor only decrease"),
+        ("depth,1\n0,1\n0,3\n5,2\n", "line 3: the depths in the first column neither only increase nor only decrease"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text, said, tmp_path):

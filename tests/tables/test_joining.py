@@ -89,7 +89,7 @@ def test_a_fault_in_the_dates_names_their_file(two):
             BACON.replace(",10,1", ",-69,1").replace(",25,1", ",-60,1").replace(",0,0", ",-70,0"),
             "do not overlap",
         ),
-        (PROXIES.replace("10,1.3", "2,1.3"), BACON, 'proxies.csv, line 4, column "depth .cm.": the depths turn back'),
+        (PROXIES.replace("10,1.3", "2,1.3"), BACON, 'proxies.csv, line 4, column "depth .cm.": the depths reverse'),
         (PROXIES, "height,age (cal BP),age_sd\n1,5,1\n2,6,1\n", '"height" is a height, but "depth'),
         (
             "core,depth,value,value_sd\nA,0,1,0.1\nB,5,2,0.1\n",

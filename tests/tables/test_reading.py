@@ -283,7 +283,7 @@ def test_site_and_core_together_name_the_sequences(table):
 
 def test_depth_that_turns_back_may_be_another_core(table):
     shuffled = "depth,age_bp,age_sd,value,value_sd\n1,100,10,1,1\n5,300,10,1,1\n2,150,10,1,1\n6,400,10,1,1\n"
-    with pytest.raises(TableError, match=r'line 4, column "depth": the depths turn back here.*--order depth'):
+    with pytest.raises(TableError, match=r'line 4, column "depth": the depths reverse here.*--order depth'):
         read(table(shuffled))
     assert read(table(shuffled), Options(order="depth")).record.t.tolist() == [100, 150, 300, 400]
 

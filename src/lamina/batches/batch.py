@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Longest name of a folder.
 LONGEST = 80
-GO_ON = "Records that are finished stay; go on with --resume (resume=True)."
+GO_ON = "Finished records are kept; continue with --resume (resume=True)."
 
 
 def batch(
@@ -105,7 +105,8 @@ def batch_tables(
         begun = existing(folder, [SUMMARY, *(f"{own}/{RUN}" for own in safe_names(records).values())])
         if begun and not request.resume:
             raise WriteError(
-                f"the folder {folder} holds a batch already. Choose another, go on with --resume, or --force."
+                f"the folder {folder} already holds a batch. Choose another, continue it with --resume, or overwrite "
+                "it with --force."
             )
         if not begun:
             check_empty(folder)
@@ -113,7 +114,7 @@ def batch_tables(
     try:
         return _run(records, request, arguments, lambda tasks: _results(tasks, workers, dask), progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted. Records that are finished stay; go on with --resume.") from None
+        raise KeyboardInterrupt("interrupted. Finished records are kept; continue with --resume.") from None
 
 
 def read_records(tables: Sequence[Path], by: str | None, options: Options) -> dict[str, Given]:
@@ -217,7 +218,7 @@ def _results(tasks: list[Task], workers: int | None, dask: str | None) -> Genera
 def keep_result(folder: Path, name: str, result: Any) -> Row:
     """Write the files of a record that is done; returns its row."""
     if isinstance(result, WriteError):
-        raise WriteError(f"a worker has no room for its files: {result} Its place is that of TMPDIR. {GO_ON}")
+        raise WriteError(f"a worker cannot write its files: {result} TMPDIR sets their folder. {GO_ON}")
     try:
         if isinstance(result, Exception):
             if (folder / RUN).is_file():  # results of another fit, with other data or settings

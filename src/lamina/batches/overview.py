@@ -1,4 +1,4 @@
-"""The records of a batch in words: how they ended, their conflicts and warnings, and the rates that were asked for."""
+"""The records of a batch in words: how they ended, their conflicts and warnings, and the requested rates."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _counts(row: Row) -> list[str]:
 
 
 def rates(row: Row) -> list[str]:
-    """The mean rates of a record over the intervals that were asked for, forward in time, one text each."""
+    """The mean rates of a record over the requested intervals, forward in time, one text each."""
     return [
         f"{first} to {last}: {with_range(row[name], row[f'{name}_q2.5'], row[f'{name}_q97.5'], _unit(row))}"
         for name, first, last in intervals(row)

@@ -40,7 +40,7 @@ def row_of(name: str, run: Mapping[str, Any]) -> Row:
 
 
 def _rates(run: Mapping[str, Any]) -> Row:
-    """The mean rates over the intervals that were asked for, and their unit."""
+    """The mean rates over the requested intervals, and their unit."""
     found = {
         f"{rate_column(one['from'], one['to'])}{end}": one[name]
         for one in run["intervals"]

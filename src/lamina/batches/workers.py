@@ -39,7 +39,7 @@ class ClusterError(LaminaError):
 
 
 class WorkerDied(RuntimeError):
-    """The process that did a piece of work ended before it was done, again and again."""
+    """The process that did a piece of work repeatedly ended before it was done."""
 
 
 def local(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int | None = None) -> Generator[tuple[int, Any]]:
@@ -120,7 +120,7 @@ def _alone(work: Callable[[Any], Any], tasks: Sequence[tuple[int, Any]]) -> Gene
         try:
             yield pool.submit(_done, work, k, task).result()
         except BrokenProcessPool:
-            yield k, WorkerDied("its worker died again and again, at last in a process that did nothing else")
+            yield k, WorkerDied("its worker died repeatedly, the last time in a process of its own")
         finally:
             pool.shutdown(kill_workers=True)
 
@@ -184,7 +184,7 @@ def _gather(client: Any, work: Callable[[Any], Any], tasks: Sequence[Any], addre
         if deserted == TRIES:
             raise ClusterError(
                 f"the Dask scheduler at {address!r} has lost all its workers. Start some: dask worker {address}. "
-                "Records that are finished stay; go on with --resume (resume=True)."
+                "Finished records are kept; continue with --resume (resume=True)."
             )
         if silent == TRIES:
             raise _lost(address, f"no answer for {2.0 * TRIES * PATIENCE:.0f} s")

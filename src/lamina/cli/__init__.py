@@ -25,7 +25,7 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:  # while modules were loaded
-        complain("interrupted. Nothing is written.")
+        complain("interrupted. No files were written.")
         sys.exit(exit_code())
     except LaminaError as error:
         complain(str(error))

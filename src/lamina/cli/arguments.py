@@ -23,7 +23,7 @@ MOST_TIMES = 1_000_000
 def output_request(
     folder: Path, settings: Mapping[str, Any], output: Mapping[str, Any], table: str = ""
 ) -> OutputRequest:
-    """What a user asks for; options that a command does not have are not asked for."""
+    """What the user requests; an option that a command does not have is not requested."""
     kept = {name: value for name, value in settings.items() if value is not None and value is not False}
     seed = kept.pop("seed", 0)
     if "trend" in kept:
@@ -68,7 +68,7 @@ def times(text: str | None, option: str = "--at") -> np.ndarray | None:
         raise MethodError(f"{option}: {text!r} is not first:last:step, such as 0:2000:10.")
     first, last, step = parts
     if step == 0.0 or (last - first) / step < 0.0:
-        raise MethodError(f"{option}: with a step of {step:g} one does not get from {first:g} to {last:g}.")
+        raise MethodError(f"{option}: a step of {step:g} does not lead from {first:g} to {last:g}.")
     if (last - first) / step > MOST_TIMES:
         raise MethodError(f"{option}: {text!r} asks for more than {MOST_TIMES:,} times. Give a larger step.")
     return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)

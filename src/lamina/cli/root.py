@@ -32,11 +32,11 @@ class Commands(TyperGroup):
             error.message = error.message.removeprefix("Value error, ")  # words of Typer's own machinery
             raise
         except KeyboardInterrupt as interrupt:
-            complain(str(interrupt) if interrupt.args else "interrupted. Nothing more is written.")
+            complain(str(interrupt) if interrupt.args else "interrupted. No further files were written.")
             ctx.exit(exit_code())
         except MemoryError as error:
             complain(
-                f"not enough memory{f' ({error})' if str(error) else ''}. Files that are complete stay. Close other "
+                f"not enough memory{f' ({error})' if str(error) else ''}. Complete files are kept. Close other "
                 "programs, or ask for less: fewer --draws, --workers or times."
             )
             ctx.exit(given.NO_MEMORY)

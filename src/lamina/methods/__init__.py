@@ -40,7 +40,7 @@ TABULATED = Lack(
     "takes Gaussian dates only",
     'Use method="mcmc", or give these rows t and t_sd without a date of their own kind',
 )
-BOUNDED = Lack(lambda rows: rows.bounded, "cannot follow a date with hard bounds", 'Use method="mcmc"')
+BOUNDED = Lack(lambda rows: rows.bounded, "cannot handle a date with hard bounds", 'Use method="mcmc"')
 EQUAL_DEPTHS = Lack(
     lambda rows: rows.block >= 0,
     "needs to know the order of rows at equal depth",

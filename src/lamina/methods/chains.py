@@ -96,7 +96,7 @@ class Chain(ABC):
 
     @abstractmethod
     def reset_adaptation(self) -> None:
-        """Begin to learn the covariance of theta anew: earlier parts of the warm-up were far from the posterior."""
+        """Start again with the covariance of theta: earlier parts of the warm-up were far from the posterior."""
 
     @property
     def moments(self) -> tuple[Array, Array] | None:
@@ -195,12 +195,11 @@ def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple
     try:
         of = str(checkpoint["of"])
     except (KeyError, TypeError):
-        raise StorageError("this is not a checkpoint that lamina made. Begin without it.") from None
+        raise StorageError("this is not a checkpoint that lamina made. Start without it.") from None
     if of != _fingerprint(chains):
         raise MethodError(
-            "the checkpoint does not fit this record and model (it was made with other data, another model or method, "
-            "or another version of lamina). "
-            "Begin without it."
+            "the checkpoint does not match this record and model (it was made with other data, another model or "
+            "method, or another version of lamina). Start without it."
         )
     try:
         check_checksum(checkpoint)
@@ -212,7 +211,7 @@ def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple
         raise
     # Arrays of any type and shape may be in it, and each fails in its own way.
     except Exception as error:
-        raise StorageError(f"the checkpoint is damaged: {error}. Begin without it.") from None
+        raise StorageError(f"the checkpoint is damaged: {error}. Start without it.") from None
     return counts
 
 

@@ -80,8 +80,8 @@ def starting_point(problem: Problem, rng: np.random.Generator) -> tuple[Array, A
         if _longest_memory(problem, guess) > phi[MEMORY]:
             return guess, phi
     raise MethodError(
-        "fixed: the pace between exact inputs falls too fast for a memory of this length. Fix it at less, learn it, or "
-        "mark a hiatus."
+        "fixed: the pace between exact inputs falls too fast for a memory of this length. Fix it at less, estimate it, "
+        "or mark a hiatus."
     )
 
 

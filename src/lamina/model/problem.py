@@ -198,7 +198,7 @@ def _check_merged(source: Record, record: Record, layer: Array, model: Model) ->
         gaussian = np.array([date is None for date in record.dates or [None] * len(record)])
         if not (gaussian & ~record.exact & record.dated).any():
             raise MethodError(
-                "estimate: there is no t_scale to learn, because no date is Gaussian: all inputs are exact "
+                "estimate: there is no t_scale to estimate, because no date is Gaussian: all inputs are exact "
                 "(t_sd = 0), undated, or have a date of their own kind."
             )
         check_single_dates(source, layer)
@@ -207,7 +207,7 @@ def _check_merged(source: Record, record: Record, layer: Array, model: Model) ->
 def _check_rows(rows: Rows, model: Model) -> None:
     """Memory needs gaps to learn it from, and the dense engine cannot do everything."""
     if model.memory and not np.isfinite(rows.lag).any():
-        raise MethodError("memory: no sequence has two gaps next to each other from which it could be learnt.")
+        raise MethodError("memory: no sequence has two gaps next to each other from which it could be estimated.")
     if model.runs_on == "markov":
         return
     for there, what in (

@@ -85,7 +85,7 @@ def has_plain_dates(record: Record) -> bool:
 
 
 def beyond_core(record: Record, depths: ArrayLike | None) -> list[str]:
-    """A warning if some of the depths asked for are not within the core."""
+    """A warning if some of the requested depths are not within the core."""
     if depths is None or record.depth is None:
         return []
     asked, low, high = np.asarray(depths), record.depth.min(), record.depth.max()

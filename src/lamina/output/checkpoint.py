@@ -1,4 +1,4 @@
-"""Checkpoints: where a fit stands that has not converged, so that ``--resume`` can go on with it."""
+"""Checkpoints: the state of a fit that has not converged, from which ``--resume`` continues it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def resume(folder: Path, sha256: str | None, request: OutputRequest) -> dict[str
     before, checkpoint = _read(folder)
     same = {name: value for name, value in before["settings"].items() if name not in _MAY_CHANGE}
     now = {name: value for name, value in request.settings.items() if name not in _MAY_CHANGE}
-    anew = "begin anew with another --out, or with --force instead of --resume"
+    anew = "start again with another --out, or with --force instead of --resume"
     if before["sha256"] != sha256:
         raise MethodError(
-            f"--resume: the run in {folder} was of another table, or {before['table']} has changed since. Give the "
-            f"table that it was of, or {anew}."
+            f"--resume: the run in {folder} used another table, or {before['table']} has changed since. Give that "
+            f"table, or {anew}."
         )
     if before["seed"] != request.seed:
         raise MethodError(
@@ -87,6 +87,6 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a checkpoint."""
     with zipfile.ZipFile(path) as parts:
         if sum(part.file_size for part in parts.infolist()) > path.stat().st_size:
-            raise ValueError(f"{path.name} promises more numbers than it holds")
+            raise ValueError(f"{path.name} declares more numbers than it contains")
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return check_checksum(dict(arrays))

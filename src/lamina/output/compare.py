@@ -54,7 +54,7 @@ class ComparisonPlan:
             if posterior.draws.diagnostics["interrupted"]:
                 break
         if len(posteriors) < 2:
-            raise KeyboardInterrupt("interrupted before there were two curves to compare. Nothing is written.")
+            raise KeyboardInterrupt("interrupted before there were two curves to compare. No files were written.")
         return posteriors
 
     def _write(self, posteriors: dict[str, Posterior]) -> Comparison:

@@ -52,7 +52,7 @@ SLACK = 0.05
 #: The embedded record, and the interval whose rate the demonstration shows.
 DEMO, DEMO_TABLE, DEMO_INTERVAL = "nassau", "Nassau Landing", (1900.0, 2000.0)
 DEMO_WARNING = (
-    "The ages of this core come from an age-depth model, which knew the order already. Using it again, as the paper "
+    "The ages of this core come from an age-depth model, which already used the order. Using it again, as the paper "
     "did, counts it twice: take the narrowing of the ages as a demonstration, not as a result."
 )
 
@@ -116,7 +116,7 @@ def beyond_data(record: Record, request: OutputRequest) -> list[str]:
     outside = int(((at < low) | (at > high)).sum())
     if outside:
         lie = "lies" if outside == 1 else "lie"
-        found.append(f"{outside} of the {at.size} times asked for {lie} {where} ({between}).")
+        found.append(f"{outside} of the {at.size} requested times {lie} {where} ({between}).")
     return found
 
 
@@ -203,7 +203,7 @@ def _tables(
 
 
 def _interval_rates(posterior: Posterior, request: OutputRequest) -> pd.DataFrame | None:
-    """The rates over the intervals asked for, forward in time."""
+    """The rates over the requested intervals, forward in time."""
     if not request.intervals:
         return None
     draws = affordable(len(posterior.record), *TABLE_DRAWS)
@@ -217,7 +217,7 @@ def _events(posterior: Posterior, request: OutputRequest) -> pd.DataFrame:
 
 
 def describe_fit(result: Result) -> str:
-    """The summary of the fit, and what was asked for; rates are forward in time."""
+    """The summary of the fit, and what was requested; rates are forward in time."""
     posterior, run, reading = result.posterior, result.run, result.plan.reading
     lines = [posterior.summary(line_names(posterior.record, reading)), ""]
     axes = describe(posterior.record)

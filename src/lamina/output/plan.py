@@ -64,7 +64,7 @@ class Plan:
             posterior = self.fit.run(**{"progress": progress} if chains else {})
         self.seconds["fit"] = time.perf_counter() - began
         if chains and posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None:
-            raise KeyboardInterrupt("interrupted before there was anything to keep. Nothing is written; run it again.")
+            raise KeyboardInterrupt("interrupted before there were results. No files were written; run it again.")
         return posterior
 
     def _validated(self, posterior: Posterior, progress: Progress | None) -> Plan:
@@ -89,7 +89,7 @@ def _rescued(posterior: Posterior, folder: Path) -> str:
         path = Path(tempfile.mkdtemp(prefix="lamina-"), POSTERIOR)
         posterior.save(path)
     except (OSError, LaminaError):
-        return "The folder for temporary files (TMPDIR) has no room for the posterior either: it is lost."
+        return "The folder for temporary files (TMPDIR) has no space for the posterior either: it is lost."
     return f"The posterior is in {path}: lamina.load reads it."
 
 
@@ -108,7 +108,7 @@ class Result:
 
     @property
     def can_resume(self) -> bool:
-        """Whether ``--resume`` can go on with it."""
+        """Whether ``--resume`` can continue it."""
         return (self.folder / CHECKPOINT).exists()
 
     @property

@@ -47,7 +47,7 @@ class OutputRequest:
     table: str = ""  #: name of the table or of the embedded record
     folder: Path = Path("lamina")  #: for the results
     force: bool = False  #: overwrite the results of another run
-    resume: bool = False  #: go on with a run that ended too early
+    resume: bool = False  #: continue a run that ended too early
     warnings: Sequence[str] = ()  #: in addition to those about the table
 
 

@@ -110,7 +110,7 @@ def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Op
     if not files:
         return request, options
     if len(files) > 1:
-        raise MethodError("--ages and --ages-covariance say the same in two ways. Leave out one of them.")
+        raise MethodError("--ages and --ages-covariance are two descriptions of the same ages. Leave out one of them.")
     ((name, path),) = files.items()
     if options.dates is not None:
         raise MethodError(f"--dates and {flag(name)} are two sources of the ages. Leave out one of them.")
@@ -119,7 +119,7 @@ def use_age_model(files: Mapping[str, Path], request: OutputRequest, options: Op
         raise MethodError(f"{flag(name)} is not for --method {method}. Leave out one of them.")
     if (options.order or "none").lower() != "none":
         raise MethodError(
-            f"{flag(name)}: the ages come from a model that knew the order, which is not used again. Leave out --order."
+            f"{flag(name)}: the ages come from a model that used the order, which is not used again. Leave out --order."
         )
     needing = next(method.name for method in METHODS.values() if AGE_FILES[name][0] in method.needs)
     settings = request.settings | {"method": needing, name: path.name}

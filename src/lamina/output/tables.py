@@ -131,7 +131,7 @@ def components_table(posterior: Posterior, at: ArrayLike) -> Table:
         "at": with_unit("time", record.t_unit),
         **distribution("part", f"{record.y_unit or '1'}; of rates in {rate_unit(record)}"),
     }
-    title = "the parts that the curve is the sum of, and their rates, one line for each part and time"
+    title = "the parts whose sum is the curve, and their rates, one line for each part and time"
     frame = pd.concat(frames, ignore_index=True)
     return Table("components.csv", title, *_marked(frame, columns, posterior.extrapolated(frame["at"])))
 
@@ -222,7 +222,7 @@ def intervals_table(record: Record, frame: pd.DataFrame) -> Table:
         if name.startswith("p>"):
             other = "zero" if name == "p>0" else f"that over {name[2:]}"
             columns[name] = f"probability that the rate is above {other}, from 0 to 1"
-    return Table("intervals.csv", "mean rates over the intervals asked for", frame, columns)
+    return Table("intervals.csv", "mean rates over the requested intervals", frame, columns)
 
 
 def events_table(frame: pd.DataFrame) -> Table:
@@ -230,11 +230,11 @@ def events_table(frame: pd.DataFrame) -> Table:
     columns = {
         "event": '"first above" a level, "maximum" or "minimum"',
         "of": 'of the "curve", or of its "rate" of change forward in time',
-        "level": "the level asked for, of the curve or of the rate",
+        "level": "the requested level, of the curve or of the rate",
         "p": "probability that it ever was above the level between the first and the last input",
         "p_start": "probability that it was so from the beginning; the time is then that of the first input",
-        "p_end": "probability that the extreme lies at an end of the record, beyond which it may go on",
-        "quantity": '"time" or "size"; times of a level are among the draws that exceed it',
+        "p_end": "probability that the extreme lies at an end of the record, beyond which it may continue",
+        "quantity": '"time" or "size"; times of a level are from the draws that exceed it',
         **distribution("quantity", ""),
     }
     return Table("events.csv", "when levels were first exceeded, and the extremes of the curve", frame, columns)

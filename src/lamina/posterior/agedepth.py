@@ -55,7 +55,7 @@ def table(posterior: Posterior, depths: Array, sequence: Hashable | None = None)
 def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = None) -> Array:
     """Draws of the time at each depth, shape (S, M), on the user's time scale.
 
-    Between layers they follow the process in depth. Beyond them they go on with the pace of the outermost step.
+    Between layers they follow the process in depth. Beyond them they continue with the pace of the outermost step.
     """
     rows, depth = layers_of(posterior.record, sequence)
     along = np.abs(depth[rows] - depth[rows[0]])

@@ -175,7 +175,7 @@ def _contents(path: Path) -> tuple[dict[str, Array], str]:
     with h5py.File(path, "r") as file:
         found = {name: file[name] for name in (*_RECORD, *_DRAWS, "facts") if _is_inside(file, name)}
         if sum(values.nbytes for values in found.values()) > path.stat().st_size:
-            raise ValueError("it promises more numbers than it holds")
+            raise ValueError("it declares more numbers than it contains")
         if any(values.dtype.kind not in "fS" for values in found.values()):
             raise ValueError("a variable holds neither numbers nor text")
         arrays = {name: np.asarray(values[()]) for name, values in found.items()}

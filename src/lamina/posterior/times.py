@@ -91,7 +91,7 @@ def too_coarse(posterior: Posterior, times: Array) -> str:
     unit = f" {posterior.record.t_unit}" if posterior.record.t_unit else ""
     return (
         f"the times of the curve and its rate are {step:g}{unit} apart, but they change within {length:.3g}: apparent "
-        "cycles may be aliasing. Ask for a part of the record with --at (at=...)."
+        "cycles may be aliasing. Choose a part of the record with --at (at=...)."
     )
 
 

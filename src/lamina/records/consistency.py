@@ -49,7 +49,7 @@ def _check_depth(depth: Array, name: Hashable | None, rows: Array) -> None:
     if turned.size:
         above, below = rows[turned[0]], rows[turned[0] + 1]
         raise OrderError(
-            f"depth turns round between {{rows}}{_in_sequence(name)}: it is {depth[above]}, then "
+            f"depth changes direction between {{rows}}{_in_sequence(name)}: it is {depth[above]}, then "
             f"{depth[below]}. Put the rows of a sequence in the order of their depth, or correct it.",
             rows=[above, below],
         )

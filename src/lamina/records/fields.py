@@ -58,7 +58,7 @@ def _read_dates(
     if t is None or t_sd is None:
         refuse(
             [date is None for date in given],
-            "{rows} has no date in dates, and t or t_sd is missing. Give the one or the other.",
+            "{rows} has no date in dates, and t or t_sd is missing. Give one or the other.",
         )
     times = np.full(n, np.nan) if t is None else numbers("t", t, gaps=True)
     sds = np.zeros(n) if t_sd is None else numbers("t_sd", t_sd, n, gaps=True)
@@ -94,7 +94,7 @@ def read_order(order: Any) -> Any:
     if order not in ("increasing", "decreasing"):
         raise RecordError(
             f"order must be 'increasing' or 'decreasing', got {order!r}. "
-            "Say which way the true inputs go down the rows."
+            "State whether the true inputs increase or decrease down the rows."
         )
     return order
 

@@ -123,7 +123,7 @@ def scatter_words(found: Scatter) -> str:
         "as expected": "The scatter agrees with the reported errors.",
         "less": "The values scatter less than their reported errors suggest. Either the errors are too large, and the "
         "band is wider than necessary; or neighbours share errors, and the level is less certain than the band shows.",
-        "more": "The values scatter more than their reported errors suggest. The errors may be too small: learn a "
+        "more": "The values scatter more than their reported errors suggest. The errors may be too small: estimate a "
         'factor for them with estimate="y_scale", or look for outliers.',
         "less, with outliers": f"Most values lie closer to the curve than their reported errors suggest, but {outside} "
         f"lie outside the 95 % range, where {expected} are expected. A few values may be outliers: fit with "

@@ -145,7 +145,7 @@ def _inputs(posterior: Posterior) -> list[str]:
     if sequences:
         is_process = posterior.model.gaps == "gamma" and record.depth is not None
         prior = _GAPS["gamma process" if is_process else posterior.model.gaps].format(
-            inputs=f"{one}s", alpha="learnt from the data" if "alpha" in columns else "kept fixed"
+            inputs=f"{one}s", alpha="estimated from the data" if "alpha" in columns else "kept fixed"
         )
         text.append(f"The spacing of the {one}s had {prior}.")
     if posterior.model.memory:
@@ -157,7 +157,7 @@ def _inputs(posterior: Posterior) -> list[str]:
     scaled = [word for name, word in (("t_scale", "dates"), ("y_scale", "outputs")) if name in columns]
     if scaled:
         what = join_words(scaled)
-        text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was learnt.")
+        text.append(f"Reported errors of the {what} were taken as known up to a common factor, which was estimated.")
     return text
 
 
@@ -180,7 +180,7 @@ def _parameters(posterior: Posterior) -> list[str]:
 
 
 def _has_parameter(posterior: Posterior, name: str) -> bool:
-    """Whether the model has this parameter, learnt or fixed."""
+    """Whether the model has this parameter, estimated or fixed."""
     model, rows = posterior.model, posterior.problem.rows
     gaps = model.gaps == "gamma" and _method(posterior).has_gap_prior and bool((rows.gaps > 0).any())
     return {"memory": model.memory, "alpha": gaps}.get(name, bool(posterior.record.measured.any()))

@@ -93,7 +93,7 @@ def check_empty(folder: Path) -> None:
 
 def _unseen(folder: Path, error: OSError) -> WriteError:
     return WriteError(
-        f"cannot look into the folder {folder}: {error.strerror or error}. Choose another place for the results."
+        f"cannot read the folder {folder}: {error.strerror or error}. Choose another place for the results."
     )
 
 

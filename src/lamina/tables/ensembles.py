@@ -53,7 +53,7 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     if len(at) < 2 or not (np.all(step > 0.0) or np.all(step < 0.0)):
         turn = int(np.argmax(step * (step[0] if len(step) else 1.0) <= 0.0)) + 1 if len(at) > 1 else 0
         do = "give one line for each depth, from top to bottom"
-        raise problem(path, "the depths in the first column do not go one way", do, lines[turn])
+        raise problem(path, "the depths in the first column neither only increase nor only decrease", do, lines[turn])
     if step[0] < 0.0:
         at, ages = at[::-1], ages[:, ::-1]
     _refuse_beyond(path, wanted, at)
@@ -81,7 +81,7 @@ def read_covariance(path: str | PathLike[str], rows: int) -> _Array:
             raise problem(path, f"there are {len(cells)} numbers, but {rows} rows in the table", do, line)
         wrong = next((cell for cell in cells if not _is_number(cell)), None)
         if wrong is not None:
-            raise problem(path, f"found {quote(wrong)}, which is no number", do, line)
+            raise problem(path, f"found {quote(wrong)}, which is not a number", do, line)
         found[i] = cells
     return found
 
@@ -116,7 +116,7 @@ def _members(path: Path) -> tuple[_Array, _Array, list[int]]:
         return table[:, 0], table[:, 1:].T, lines
     warnings.warn(
         f"{path.name} holds the 95 % range, median and mean of the age at each depth, but not how the errors of "
-        "different depths go together. lamina assumes that all depths share them. Give the iterations of the run "
+        "different depths are correlated. lamina assumes that all depths share them. Give the iterations of the run "
         f"({path.name.removesuffix('_ages.txt').removesuffix('.txt')}.out) instead if you have them.",
         SummaryWarning,
         stacklevel=3,
@@ -146,7 +146,7 @@ def _numbers(path: Path) -> tuple[_Array, list[int], list[str]]:
         if bad.size:
             k = skip + next((k for k, cell in enumerate(cells[skip:]) if not _is_number(cell)), int(bad[0]))
             name = names[k] if names else str(k + 1)
-            raise problem(path, f"found {quote(cells[k])}, which is no number", "fill the age in", line, name)
+            raise problem(path, f"found {quote(cells[k])}, which is not a number", "fill the age in", line, name)
     return found, [line for line, _ in rows], names[skip:]
 
 

@@ -174,7 +174,7 @@ def read_table(path: Path, options: Options, dates: bool = False) -> Table:
     headers = _headers(path, rows, at, texts, roles)
     cells, lines, ragged = _below(path, rows, at, texts, options.skip_bad_rows)
     if ragged:
-        left_out = f"rows with another number of cells than the header are left out ({name_lines(ragged)})."
+        left_out = f"rows whose number of cells differs from the header's are left out ({name_lines(ragged)})."
         rows = replace(rows, warnings=(*rows.warnings, left_out))
     above = tuple(" ".join(row)[:LONGEST_PROSE] for row in rows.cells[:at])
     return Table(
@@ -191,7 +191,7 @@ def _read_rows(path: Path, data: bytes, options: Options, dates: bool) -> Rows:
     if path.suffix.lower() in EXCEL:
         return read_excel(path, data, options.sheet)
     if options.sheet is not None:
-        found = "there are no sheets, as this is no .xlsx or .lpd file"
+        found = "there are no sheets, as this is not an .xlsx or .lpd file"
         raise problem(path, found, f"leave out {option('sheet', 'NAME')}")
     return read_text(path, data)
 

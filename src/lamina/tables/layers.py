@@ -193,11 +193,11 @@ class Between:
             self._refuse_hiatus(depth, sign)
         beside = [i for depth in found for i in np.flatnonzero(places == sign * depth).tolist()]
         if beside:
-            reading.warn(f"a hiatus at the very depth of {self._in_lines(beside)} plays no part in that core.")
+            reading.warn(f"a hiatus at the very depth of {self._in_lines(beside)} is ignored in that core.")
         lost = [i for i, is_marked in enumerate(marked) if is_marked and i not in used]
         if lost:
             lines = self._in_lines(lost)
-            reading.warn(f"a hiatus below {lines} plays no part, since no row of the same core follows.")
+            reading.warn(f"a hiatus below {lines} is ignored, because no row of the same core follows.")
         return hiatus if hiatus.any() else None
 
     def _hiatus_depths(self) -> tuple[float, ...]:

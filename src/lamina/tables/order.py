@@ -74,7 +74,7 @@ def find_key(reading: Reading) -> Key | None:
     raise reading.header_problem(
         f"nothing says which row is older: no column for depth, height or position{named}",
         f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
-        "none to fit without order; sorting by the dates is no order",
+        "none to fit without order; sorting by the dates does not give the order",
     ).suggesting(**({"order": "none"} if likely is None else {"depth": likely.text}))
 
 
@@ -179,11 +179,11 @@ def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
         turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
         if not turns.size:
             continue
-        found = "the depths turn back here, as if another core began or a row were out of its place"
+        found = "the depths reverse here, as if another core began or a row were out of its place"
         do = f"name the cores in a column core, correct the depth, or say --order {shlex.quote(depth.text)} to put the "
         do += "rows in the order of this column"
         if key.by == "rows":
-            found = f"here the depths turn back, against {option('order', 'rows')}"
+            found = f"here the depths reverse, against {option('order', 'rows')}"
             do = "leave the option out to order by depth, or correct the depth"
         error = reading.problem(found, do, known[int(turns[0]) + 1], depth)
         raise error.suggesting(order=depth.text)

@@ -120,7 +120,9 @@ class _Quantity:
             ).suggesting(**{name: self.likely_error()})
         sd, number = float(given), float(self.option("sigma")[1] or 1)
         if not np.isfinite(sd) or sd < 0.0 or (self.role == "y" and sd == 0.0):
-            raise self.reading.problem(f"{option(name, f'{sd:g}')} is no standard deviation", "give a number above 0")
+            raise self.reading.problem(
+                f"{option(name, f'{sd:g}')} is not a standard deviation", "give a number above 0"
+            )
         why = self.reading.set_by(name) + (f", {number:g} sigma" if sd > 0.0 else "")
         self.reading.fact(f"{self.name} error", f"{sd:g} in all rows", why)
         return np.full(self.centre.size, sd / number)

@@ -87,7 +87,7 @@ def check(problem: Problem, members: ArrayLike | None = None, covariance: ArrayL
     tied = np.flatnonzero(np.bincount(problem.layer)[problem.layer] > 1)
     if tied.size:
         raise MethodError(
-            '{rows} are tied, but with method="ensemble" the ages say themselves what is of one age. '
+            '{rows} are tied, but with method="ensemble" the ages already determine which rows are of one age. '
             "Leave the tie out.",
             rows=tied,
         )
@@ -178,7 +178,7 @@ class _AgesChain(MarkovChain):
     def restore(self, arrays: dict[str, Array]) -> None:
         if not np.array_equal(arrays["ages"], self.known):
             raise MethodError(
-                "the checkpoint does not fit this record and model (it was made with other ages). Begin without it."
+                "the checkpoint does not match this record and model (it was made with other ages). Start without it."
             )
         super().restore(arrays)
 

@@ -110,7 +110,7 @@ def refuse_large(reading: Reading, header: Header, error: Array, age: Array) -> 
     decides = f"or say {option('t_sides', 'errors')} if these are errors"
     if near.mean() >= _MOST and error[known].max() > _HALF * span:
         i = int(known[np.flatnonzero(near)[0]])
-        found = f"{error[i]:g} for an age of {age[i]:g} is no error, but seems to be a limit"
+        found = f"{error[i]:g} for an age of {age[i]:g} is not an error; it looks like a limit"
         do = f"give both limits as columns age_min and age_max, {decides}"
         raise reading.problem(found, do, known[near], header)
     large = known[(error[known] > _SPANS * span) & (error[known] > np.abs(age[known]))]

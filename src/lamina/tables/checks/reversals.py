@@ -70,9 +70,9 @@ def note_reversals(reading: Reading, record: Record, arranged: Arrangement, line
     backwards = _backwards(record, found)
     if backwards:
         reading.warn(
-            f"the dates run against the order ({', '.join(backwards)}), which may be stated the wrong way round: check "
+            f"the dates run against the order ({', '.join(backwards)}), which may be reversed: check "
             f"whether it is depth or height, whether the dates are BP or CE ({option('scale', 'BP or CE')}), "
-            f"or turn it with {option('order_direction', 'WAY')}."
+            f"or reverse it with {option('order_direction', 'WAY')}."
         )
     else:
         for name, one in found.items():

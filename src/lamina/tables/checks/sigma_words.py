@@ -55,7 +55,7 @@ def ask_about_prose(reading: Reading, role: str, header: Header) -> None:
         return
     name = f"{role}_sigma"
     reading.ask(
-        f"the header does not say how many standard deviations these errors are, but above the table stands "
+        f"the header does not say how many standard deviations these errors are, but the text above the table says "
         f"{quote(says[0])}",
         f"say {flag(name)} 2 or {flag(name)} 1 ({name}= in Python)",
         None,

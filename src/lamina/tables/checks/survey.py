@@ -31,7 +31,7 @@ class Survey:
 
 
 def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
-    """Read a table as far as possible: after each question, go on with its most likely answer."""
+    """Read a table as far as possible: after each question, continue with its most likely answer."""
     state = _State(options or Options())
     questions: list[str] = []
     while len(questions) < _MOST:

@@ -52,7 +52,7 @@ def _check_kinds(table: Table, cc: Header, kinds: list[str], empty: list[bool]) 
         if none:
             continue
         if kind == "4":
-            notes.fault("cc is 4, a curve of one's own, which lamina has not", do, [line], cc.text)
+            notes.fault("cc is 4, a curve of your own, which lamina does not have", do, [line], cc.text)
         elif kind != _CALENDAR and kind not in _CURVES:
             notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
     notes.refuse(table.path)
@@ -113,7 +113,7 @@ def is_summary(names: list[str]) -> bool:
 def members_of_summary(table: _Array) -> _Array:
     """Members, (400, depths), from the rows of a file of ages: each is one quantile of the ages at all depths.
 
-    The summary does not say how errors at different depths go together. Here they are shared by all depths. The two
+    The summary does not say how errors at different depths are correlated. Here they are shared by all depths. The two
     sides of the median are halves of normal densities with the given 2.5 and 97.5 % points.
     """
     low, high, median = table[:, 1], table[:, 2], table[:, 3]

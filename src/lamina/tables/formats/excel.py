@@ -56,7 +56,7 @@ def check_archive(path: Path, data: bytes) -> None:
 def _damaged(path: Path) -> TableError:
     what = "Excel" if path.suffix.lower() in SUFFIXES else f"{path.suffix.lower()}"
     do = "open it in Excel and save it again, or save the sheet as CSV" if what == "Excel" else "get the file again"
-    return problem(path, f"this is no readable {what} file", do)
+    return problem(path, f"this is not a readable {what} file", do)
 
 
 def _choose_sheet(path: Path, names: list[str], sheet: str | None) -> str:

@@ -16,7 +16,7 @@ def from_undatable(table: Table) -> Table:
     """A table of Undatable with the headers and cells of other tables; any other table as it is.
 
     Depth 2 is the other end of the sample, or, if it is smaller than depth 1, the standard deviation of depth 1. Raises
-    TableError where a depth is no number.
+    TableError where a depth is not a number.
     """
     columns = table.headers
     if len(columns) != _COLUMNS or table.options.t is not None or not _is_undatable(columns):
@@ -51,7 +51,7 @@ def _middles(table: Table, first: Header, second: Header) -> list[float]:
         try:
             one, other = float(a), float(b or a)
         except ValueError:
-            notes.fault("a depth is no number", "give both depths of the sample", [line], first.text)
+            notes.fault("a depth is not a number", "give both depths of the sample", [line], first.text)
             continue
         found.append(one if other < one else 0.5 * (one + other))
     notes.refuse(table.path)

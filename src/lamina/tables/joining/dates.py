@@ -71,7 +71,7 @@ def _refuse_turning(table: Table, header: Header, at: np.ndarray) -> None:
     steps = np.sign(np.diff(at[known]))
     turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
     if turns.size:
-        found = "the depths turn back here, as if another core began or a row were out of its place"
+        found = "the depths reverse here, as if another core began or a row were out of its place"
         do = f"name the cores in a column core, correct the depth, or say {option('depth', header.text)} if it is right"
         raise table.problem(found, do, int(known[turns[0] + 1]), header)
 

@@ -48,7 +48,7 @@ def numbers(table: Table, header: Header) -> _Array:
         try:
             found[i] = float(plain.replace(",", ".")) if plain and plain.lower() not in ("na", "nan") else np.nan
         except ValueError:
-            raise table.problem("a depth is no number", "correct the cell", i, header) from None
+            raise table.problem("a depth is not a number", "correct the cell", i, header) from None
     return found
 
 

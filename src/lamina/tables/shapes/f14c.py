@@ -44,7 +44,7 @@ def from_f14c(table: Table) -> Table:
                 continue
             age, age_sd = age_of_f14c(unit * float(row[value.index]), unit * float(row[error.index] or "nan"))
         except (RecordError, ValueError) as wrong:
-            found = str(wrong).rstrip(".") if isinstance(wrong, RecordError) else "F14C or its error is no number"
+            found = str(wrong).rstrip(".") if isinstance(wrong, RecordError) else "F14C or its error is not a number"
             notes.fault(found.partition(". ")[0], "correct the row, or leave it out", [line], value.text)
             continue
         row[value.index], row[error.index] = f"{age:.6g}", f"{age_sd:.6g}"
