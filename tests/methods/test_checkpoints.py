@@ -72,5 +72,5 @@ def test_a_checkpoint_that_was_changed_is_refused(change, sealed):
 
 @pytest.mark.parametrize("checkpoint", [{}, {"of": np.array("")}, [1, 2]], ids=["empty", "strange", "list"])
 def test_what_is_no_checkpoint_is_refused(checkpoint):
-    with pytest.raises((lamina.StorageError, lamina.MethodError), match="Begin without it"):
+    with pytest.raises((lamina.StorageError, lamina.MethodError), match="Start without it"):
         restore_checkpoint(checkpoint, [chain()])
