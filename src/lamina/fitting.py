@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from .engine.compiling.cache import NOTICE, watch
 from .errors import LaminaError, MethodError, RecordError
-from .kernels import Kernel, Matern32
+from .kernels import Kernel
 from .methods import Method
 from .methods.chains import WATCHED
 from .methods.draws import Draws
@@ -21,6 +21,7 @@ from .methods.registry import DEFAULT, METHODS
 from .model.bridge import fill, informative, without_empty_layers
 from .model.model import Model
 from .model.problem import Problem, build_problem
+from .model.space import default_kernel
 from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
@@ -67,7 +68,10 @@ def fit(
     method: "mcmc" (the default: samples the posterior), "nuts" (another sampler of the same posterior, with the extra
         ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (ignore the order; for comparison),
         "ensemble" (inputs from another age model, given as ``members`` or ``covariance``; ignores the order).
-    kernel: a kernel or a sum. Its parameters are estimated, whatever their values here. Default: Matern32().
+    kernel: a kernel or a sum. Its parameters are estimated, whatever their values here. Default: Matern32(). For a
+        record with places: Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite(), a curve
+        common to all sites, one of each region, a rate and an offset of each site; the rates are left out where there
+        are too few values to learn them.
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
     mean: "constant" (default), "linear" or "zero". Trend terms in the kernel are an alternative, with their own priors.
@@ -94,7 +98,7 @@ def fit(
     A fit that has not converged still returns its draws, with a warning and the evidence in ``diagnostics``.
     """
     model = Model(
-        kernel=Matern32() if kernel is None else kernel,
+        kernel=default_kernel(record) if kernel is None else kernel,
         gaps=gaps,
         mean=mean,
         priors={} if priors is None else priors,
@@ -143,7 +147,7 @@ def prepare(record: Record, method: str = DEFAULT, model: Model | None = None, s
     model: without it, the arguments of ``fit`` that describe the model are among the ``options``.
     """
     if model is None:
-        model, options = Model.split(options)
+        model, options = Model.split(options, default_kernel(record))
     if not isinstance(record, Record):
         raise RecordError(
             f"fit takes a lamina.Record, got {type(record).__name__}. Make one with lamina.Record(t=..., ...)."

@@ -77,7 +77,8 @@ def test_predictions_are_those_of_dense_matrices(case, place):
     one = np.arange(len(field.terms)) == 0
     rough = any(type(getattr(term, "time", term)) is Matern12 for term in field.terms)
     for terms in None, one:
-        mean, covariance = chain.predict(field, theta, data, tau, at, targets, terms)
+        part = None if terms is None else chain.Part(terms)
+        mean, covariance = chain.predict(field, theta, data, tau, at, targets, part)
         expected, dense = oracle.predict(field, theta, data, tau, at, place, terms)
         for k, levels in enumerate((slice(0, len(at)), slice(len(at), None))):
             if k == 1 and rough:

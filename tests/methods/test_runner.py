@@ -149,7 +149,7 @@ class Stub(mcmc.MarkovChain):
 def run_stubs(monkeypatch):
     """Run four stubs, the last of which gets some attributes; nothing is compiled."""
     monkeypatch.setattr(chains, "curve_means", lambda problem, tau, phi, renewed, at: np.zeros((len(tau), len(at))))
-    monkeypatch.setattr(runner, "prepare", lambda *_: None)
+    monkeypatch.setattr(chains, "prepare", lambda *_: None)
 
     def run(everyone=None, **last):
         made = [Stub(problem(), seed, DrawBudget(500, 500)) for seed in np.random.SeedSequence(1).spawn(4)]

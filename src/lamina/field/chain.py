@@ -61,19 +61,26 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
     return found.value, in_rows[0], field.pull_gradient(theta, out.rate, out.mix), in_rows[1]
 
 
+class Part(NamedTuple):
+    """A part of a field: some of its terms, and whether the common trend is one of them."""
+
+    terms: Array  #: (K,) mask
+    trend: bool = False
+
+
 def predict(
-    field: Field, theta: Array, data: Data, tau: Array, at: Array, targets: Targets, terms: Array | None = None
+    field: Field, theta: Array, data: Data, tau: Array, at: Array, targets: Targets, part: Part | None = None
 ) -> tuple[Array, Array]:
     """Mean and covariance of level and rate at increasing times at (M,) and T places: (M, 2T), (M, 2T, 2T).
 
-    First T levels, then T rates. terms: mask (K,) of the terms to include; without it all, and the common trend.
+    First T levels, then T rates. part: what to include; without it all.
     """
     found = run(field, theta, data, tau)
+    wanted, trend = part or Part(np.ones(len(field.terms), dtype=np.bool_), True)
     T, C = len(targets.mix), found.series.Z.shape[1]
-    wanted = np.ones(len(field.terms), dtype=np.bool_) if terms is None else np.asarray(terms, dtype=np.bool_)
     mean, covariance = np.empty((len(at), C, 2 * T)), np.empty((len(at), 2 * T, 2 * T))
     smooth(field.layout, found.values, found.series, at, targets, wanted, mean, covariance)
-    offset, columns = trend_at(field, data, at, targets, wanted, terms is None)
+    offset, columns = trend_at(field, data, at, targets, wanted, trend)
     left = columns - mean[:, 1:].transpose(0, 2, 1)  # (M, 2T, q)
     total = mean[:, 0] + offset + left @ found.trend.coefficients
     covariance += left @ found.trend.covariance @ left.transpose(0, 2, 1)

@@ -58,10 +58,15 @@ class Kernel:
         """Whether the O(N) engine can run this kernel."""
         return all(term.has_state_space for term in self.terms)
 
+    @property
+    def has_rate(self) -> bool:
+        """Whether the curve, or the field, has a rate of change."""
+        kinds = [getattr(term, "time", term) for term in self.terms]  # of a product in space and time, that in time
+        return all(kind.differentiable for kind in kinds if isinstance(kind, Stationary))
+
     def check_differentiable(self) -> None:
         """Raise KernelError unless the curve has a rate of change."""
-        curve = self.stationary
-        if curve is not None and not curve.differentiable:
+        if not self.has_rate:
             raise KernelError(
                 "The curve has no rate of change: with Matern12 it is nowhere differentiable. "
                 "Use Matern32 or Matern52 if you need the rate."
@@ -71,8 +76,8 @@ class Kernel:
         """Raise KernelError for terms in space, which one curve cannot have."""
         if not all(isinstance(term, Stationary | TrendTerm) for term in self.terms):
             raise KernelError(
-                "The kernel has terms in space (Nearby, EachSite), which need a field of several sites: lamina.field. "
-                "Leave them out to fit one curve."
+                "The kernel has terms in space (Nearby, EachSite), and the record has no places. Give it site, "
+                "latitude and longitude, or leave these terms out to fit one curve."
             )
 
     def blocks(self) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from ..model.problem import Problem
 from ..model.rows import Rows
 from ..support.checks import digest
 from .draws import Checkpoint, evenly
-from .prediction import curve_means
+from .prediction import curve_means, prepare
 from .starts import starting_point
 
 Array = np.ndarray
@@ -98,6 +98,14 @@ class Chain(ABC):
     def reset_adaptation(self) -> None:
         """Start again with the covariance of theta: earlier parts of the warm-up were far from the posterior."""
 
+    def watched_curve(self, tau: Array, phi: Array, renewed: tuple[Array, ...]) -> Array:
+        """The curve (n, T) at the times that convergence is judged on, given draws as in ``add``."""
+        return curve_means(self.problem, tau, phi, renewed, self.times)
+
+    def prepare_answers(self) -> None:
+        """Compile, or load, what predicts the curve."""
+        prepare(self.problem, *(one.copy() for one in self.now))
+
     @property
     def moments(self) -> tuple[Array, Array] | None:
         """Mean and variance (N,) of the inputs over all sweeps after warm-up, where a chain sums them up."""
@@ -116,7 +124,7 @@ class Chain(ABC):
         self.watched[here], self.phi[here] = tau[:, self.rows], phi
         if len(self.times) and len(tau):
             try:
-                self.curve[here] = curve_means(self.problem, tau, phi, renewed, self.times)
+                self.curve[here] = self.watched_curve(tau, phi, renewed)
             except KernelError:  # beyond double precision, on the dense engine
                 self.curve[here] = np.nan
         complete = (self.tau, self.shift, self.factor) if renewed else (self.tau,)
@@ -227,7 +235,9 @@ def _fingerprint(chains: Sequence[Chain]) -> str:
     problem = chains[0].problem
     described = [type(chains[0]).__name__, problem.model.to_dict(), len(chains), chains[0].budget]
     found = hashlib.sha256(json.dumps(described, default=str).encode())
-    for one in (problem.record.t, problem.record.y, *problem.rows):
+    places = problem.record.places
+    where = () if places is None else (places.latitude, places.longitude, places.gia, places.gia_sd, places.index)
+    for one in (problem.record.t, problem.record.y, *problem.rows, *where):
         array = np.ascontiguousarray(one, dtype=float)
         found.update(f"{array.shape}".encode())
         found.update(array.tobytes())

@@ -17,7 +17,6 @@ import numpy as np
 from ..support.convergence import ESS, FEWEST_DRAWS, R_HAT, judge, most_effective_draws
 from .chains import Chain, restore_checkpoint, take_checkpoint
 from .draws import Checkpoint, Draws
-from .prediction import prepare
 
 Array = np.ndarray
 Progress = Callable[[dict[str, Any]], None]
@@ -139,7 +138,7 @@ class ChainRunner:
         """
         problem = self.chains[0].problem
         if not self.prepared and len(problem.record) > SHORT:
-            self.pool.submit(prepare, problem, *(one.copy() for one in self.chains[0].now))
+            self.pool.submit(self.chains[0].prepare_answers)
         self.prepared = True
 
     def _report(self, adapt: bool) -> None:

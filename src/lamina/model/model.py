@@ -104,10 +104,14 @@ class Model:
         return "markov" if self.kernel.is_markov and self.engine != "dense" else "dense"
 
     @staticmethod
-    def split(settings: dict[str, Any]) -> tuple[Model, dict[str, Any]]:
-        """A Model of those settings that are its fields, where None stands for the default, and the other settings."""
+    def split(settings: dict[str, Any], kernel: Kernel | None = None) -> tuple[Model, dict[str, Any]]:
+        """A Model of those settings that are its fields, where None stands for the default, and the other settings.
+
+        kernel: the default one, if not Matern32().
+        """
         names = {one.name for one in fields(Model)}
-        own = {name: value for name, value in settings.items() if name in names and value is not None}
+        own: dict[str, Any] = {} if kernel is None else {"kernel": kernel}
+        own |= {name: value for name, value in settings.items() if name in names and value is not None}
         return Model(**own), {name: value for name, value in settings.items() if name not in names}
 
     def to_dict(self) -> dict[str, Any]:

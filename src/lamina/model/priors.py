@@ -12,6 +12,7 @@ from ..errors import MethodError
 from ..kernels import Kernel, Periodic, Product, Stationary, Sum
 from ..record import Record
 from ..support.checks import LARGEST, SMALLEST
+from .space import space_priors
 
 Array = np.ndarray
 
@@ -111,8 +112,18 @@ def default_priors(record: Record, t: Array, kernel: Kernel) -> Array:
     length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
     among the kernels, but 1 for the further factors of a product; memory: half of the pace lasts from one row to the
-    next, or, with depths, an eighth of the usual distance of dates.
+    next, or, with depths, an eighth of the usual distance of dates. For fields see ``space``.
     """
+    found = (_time_priors if record.places is None else space_priors)(record, t, kernel)
+    if record.depth is None:
+        found += [(1.0 / HALF, MEMORY_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
+    else:
+        found += [(MEMORY_PART * usual_step(record), MEMORY_FACTOR), (SHAPE_MEDIAN, SHAPE_FACTOR)]
+    return np.ascontiguousarray(np.array([*found, (1.0, SCALE_FACTOR), (1.0, SCALE_FACTOR)]).T)
+
+
+def _time_priors(record: Record, t: Array, kernel: Kernel) -> list[tuple[float, float]]:
+    """Of the kernel of one curve."""
     span = float(np.ptp(t)) or float(record.t_sd[record.dated].max()) or 1.0
     curves = [term for term in kernel.terms if isinstance(term, Stationary)]
     factors = [factor for curve in curves for factor in _factors(curve)]
@@ -130,11 +141,7 @@ def default_priors(record: Record, t: Array, kernel: Kernel) -> Array:
                 slow /= 8.0
             else:
                 found.append((1.0, LENGTH_FACTOR))
-    if record.depth is None:
-        found += [(1.0 / HALF, MEMORY_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
-    else:
-        found += [(MEMORY_PART * usual_step(record), MEMORY_FACTOR), (SHAPE_MEDIAN, SHAPE_FACTOR)]
-    return np.ascontiguousarray(np.array([*found, (1.0, SCALE_FACTOR), (1.0, SCALE_FACTOR)]).T)
+    return found
 
 
 def _factors(curve: Kernel, is_first: bool = True) -> list[tuple[Kernel, bool]]:

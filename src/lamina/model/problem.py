@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.statespace import dimensions
 from ..errors import MethodError
-from ..kernels import Constant, Kernel, Linear, Matern, Sum
+from ..kernels import Constant, Kernel, Linear, Matern, SpaceTime, Sum
 from ..record import Record
 from ..records.ties import bottom_up, check_single_dates, check_single_values, merge_ties
 from .layout import check_limits, check_no_gap_is_zero, check_order, guess_inputs, make_rows
@@ -23,6 +23,7 @@ from .model import Model
 from .parameters import ALPHA, MEMORY, SHARED, T_SCALE, Y_SCALE
 from .priors import default_priors, fix, least_alpha, set_priors, spread
 from .rows import Rows
+from .space import check_field_model, check_space
 from .tails import with_tails
 from .trend import Design, design, with_offsets
 
@@ -120,7 +121,8 @@ def build_problem(record: Record, model: Model, has_gap_prior: bool = True) -> P
 
     Without ``has_gap_prior`` the method has no prior of the gaps, and alpha plays no part.
     """
-    model.kernel.check_in_time()
+    check_space(record, model.kernel)
+    check_field_model(record, model.offsets, model.engine)
     source = record
     record, layer = merge_ties(with_tails(source, model.t_errors))
     if model.memory:
@@ -232,6 +234,8 @@ def _with_trend(model: Model, sign: float, origin: float) -> Kernel:
     for term in model.kernel.terms:
         if isinstance(term, Linear):
             term = replace(term, mean=sign * term.mean, origin=sign * term.origin - origin)
+        elif isinstance(term, SpaceTime) and term.is_linear:
+            term = replace(term, time=replace(term.time, origin=sign * term.time.origin - origin))
         terms.append(term)
     if not model.kernel.trend and model.mean != "zero":
         terms.append(Constant())

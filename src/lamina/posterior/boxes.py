@@ -41,8 +41,7 @@ class Group:
 
 def has_rate(posterior: Posterior) -> bool:
     """Whether the curve is differentiable."""
-    curve = posterior.problem.kernel.stationary
-    return curve is None or curve.differentiable
+    return posterior.problem.kernel.has_rate
 
 
 def has_trend(posterior: Posterior) -> bool:

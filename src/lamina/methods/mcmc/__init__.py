@@ -19,6 +19,7 @@ from ..target import CHANGING, Target, make_needs, make_target
 from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
+from .fields.sampler import FieldChain, check_field
 from .levels.tent import KINDS
 from .levels.window import count_windows
 from .metropolis import FIRST_STEPS, Moves
@@ -53,13 +54,19 @@ def run(
 
     checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to go on from there.
     """
-    kind: type[Chain] = MarkovChain if problem.engine == "markov" else DenseChain
+    kind = _kind_of(problem)
     seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)
     # The dense chain is interpreted, and holds Python's lock: a second thread would only wait for it.
-    workers = min(chains, cores or available_cpus()) if kind is MarkovChain else 1
+    workers = min(chains, cores or available_cpus()) if problem.engine == "markov" else 1
     made = [kind(problem, one, budget) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
     return run_until_converged(made, warmup, limit, workers, progress, checkpoint)
+
+
+def _kind_of(problem: Problem) -> type[Chain]:
+    if problem.record.places is not None:
+        return FieldChain
+    return MarkovChain if problem.engine == "markov" else DenseChain
 
 
 class MarkovChain(Chain):
@@ -180,4 +187,6 @@ METHOD = Method(
     has_gap_prior=True,
     has_memory=True,
     has_renewals=True,
+    has_places=True,
+    check_own=check_field,
 )

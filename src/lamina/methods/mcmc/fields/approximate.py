@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import INLINE, LEAN_CALLED
+from ....engine.stack import INLINE, LEAN_CALLED
 
 
 class Path(NamedTuple):

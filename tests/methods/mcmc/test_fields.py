@@ -1,14 +1,18 @@
 """mcmc on a field agrees with a plain random walk on dense matrices, which shares no code with it but the kernels."""
 
+import math
+
 import numpy as np
 import pytest
 
 import lamina
 from lamina import Constant, EachSite, Linear, Matern32, MethodError, Nearby
 from lamina.field import oracle
-from lamina.field.layout import Field, Sites
+from lamina.field.problem import as_field
+from lamina.fitting import prepare
 from lamina.gaps import log_prior
-from lamina.methods.fields.sampler import FieldSampler, make_field_problem
+from lamina.methods.chains import DrawBudget
+from lamina.methods.mcmc.fields.sampler import FieldChain
 from lamina.model.model import Model
 from lamina.model.parameters import ALPHA
 from lamina.model.problem import build_problem
@@ -17,6 +21,7 @@ from lamina.support.convergence import judge
 EACH, SITE = 5, np.array([0] * 5 + [1] * 5 + [1, 1, 0])
 T_SD = np.array([0.8] * 10 + [0.0, 0.5, 0.0])  # two cores, two exact rows, and an uncertain one without order
 KERNEL = Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite() + Constant()
+MEDIANS = [3.0, 1.0, 2.0, 0.5, 400.0, 0.1, 400.0, 0.3]
 
 
 def make_record(**more):
@@ -24,42 +29,43 @@ def make_record(**more):
     t = np.concatenate([np.sort(rng.uniform(0.0, 10.0, EACH)), np.sort(rng.uniform(0.0, 10.0, EACH)), [2.0, 6.5, 9.0]])
     y = np.sin(t / 2.0) + 0.3 * SITE + rng.normal(0.0, 0.15, len(t))
     sequence = [0] * EACH + [1] * EACH + [None] * 3
-    return lamina.Record(t + T_SD * rng.normal(size=len(t)), T_SD, y, 0.15, sequence=sequence, **more)
+    places = {"site": [f"site {s}" for s in SITE], "latitude": [35.0, 38.0], "longitude": [-76.0, -74.0]}
+    places |= {"gia": [0.05, -0.02], "gia_sd": [0.01, 0.02]}
+    return lamina.Record(t + T_SD * rng.normal(size=len(t)), T_SD, y, 0.15, sequence=sequence, **places, **more)
 
 
-def make_problem(record=None, model=None):
-    base = build_problem(make_record() if record is None else record, model or Model())
-    sites = Sites(np.array([35.0, 38.0]), np.array([-76.0, -74.0]), np.array([0.05, -0.02]), np.array([0.01, 0.02]))
-    prior_mean = np.log([3.0, 1.0, 2.0, 0.5, 400.0, 0.1, 400.0, 0.3])
-    return make_field_problem(base, Field(KERNEL, sites), SITE, prior_mean, np.full(8, 0.5))
+def make_problem(record=None, **model):
+    priors = {name: (median, math.exp(0.5)) for name, median in zip(KERNEL.names, MEDIANS, strict=True)}
+    return build_problem(make_record() if record is None else record, Model(KERNEL, priors=priors, **model))
 
 
 def sample(problem, seed, warmup, sweeps):
-    sampler = FieldSampler(problem, seed)
+    sampler = FieldChain(problem, np.random.SeedSequence(seed), DrawBudget(10, 10))
     for k in range(warmup):
         sampler.sweep(adapt=True)
         if k == warmup // 3:
             sampler.reset_adaptation()
-    drawn = []
+    drawn, n = [], problem.n_kernel
     for _ in range(sweeps):
         sampler.sweep(adapt=False)
-        drawn.append(np.concatenate([sampler.tau, sampler.theta, [sampler.phi[ALPHA]]]))
+        tau, phi = sampler.now
+        drawn.append(np.concatenate([tau, phi[:n], [phi[ALPHA]]]))
     return np.array(drawn), sampler
 
 
 def log_posterior(problem, x):
     """Dates, gaps, priors and likelihood, each as written."""
-    base, n = problem.base, len(SITE)
+    n, field = len(SITE), as_field(problem)
     tau, theta, log_alpha = x[:n], x[n:-1], x[-1]
     uncertain = T_SD > 0.0
-    value = -0.5 * (((tau - base.rows.t)[uncertain] / T_SD[uncertain]) ** 2).sum()
-    value -= 0.5 * (((theta - problem.prior_mean) / problem.prior_sd) ** 2).sum()
-    value -= 0.5 * ((log_alpha - base.prior_mean[ALPHA]) / base.prior_sd[ALPHA]) ** 2
+    value = -0.5 * (((tau - problem.rows.t)[uncertain] / T_SD[uncertain]) ** 2).sum()
+    value -= 0.5 * (((theta - np.log(MEDIANS)) / 0.5) ** 2).sum()
+    value -= 0.5 * ((log_alpha - problem.prior_mean[ALPHA]) / problem.prior_sd[ALPHA]) ** 2
     for core in slice(0, EACH), slice(EACH, 2 * EACH):
         if (np.diff(tau[core]) <= 0.0).any():
             return -np.inf
-        value += log_prior("gamma", tau[core], 1.0 + np.exp(log_alpha), base.floor)[0]
-    return value + oracle.log_likelihood(problem.field, theta, problem.data, tau)
+        value += log_prior("gamma", tau[core], 1.0 + np.exp(log_alpha), problem.floor)[0]
+    return value + oracle.log_likelihood(field.field, theta, field.data, tau)
 
 
 def random_walk(problem, x, root, live, seed, steps):
@@ -113,4 +119,4 @@ def test_the_same_seed_gives_the_same_draws_and_the_order_is_kept():
 )
 def test_what_a_field_cannot_do_is_refused_by_name(record, model, message):
     with pytest.raises(MethodError, match=message):
-        make_problem(make_record(**record), Model(**model))
+        prepare(make_record(**record), kernel=KERNEL, **model)

@@ -8,9 +8,9 @@ from lamina.field.data import make_data
 from lamina.field.layout import Field, Sites
 from lamina.field.transition import fill_transition
 from lamina.kernels import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby
-from lamina.methods.fields.approximate import Measured, sum_log_rows
-from lamina.methods.fields.exact import log_exact
-from lamina.methods.fields.nodes import make_path
+from lamina.methods.mcmc.fields.approximate import Measured, sum_log_rows
+from lamina.methods.mcmc.fields.exact import log_exact
+from lamina.methods.mcmc.fields.nodes import make_path
 
 pytestmark = pytest.mark.slow
 SMOOTH = Matern32(3.0, 1.2) + Matern32(2.0, 0.7) * Nearby(800.0) + Linear(sd=0.3, origin=-2.0) * Nearby(500.0)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ...field.layout import Field, Values
-from ...field.transition import NILPOTENT, SLOPE, SQUARED
+from ....field.layout import Field, Values
+from ....field.transition import NILPOTENT, SLOPE, SQUARED
 from .approximate import Path
 from .exact import Bridges
 

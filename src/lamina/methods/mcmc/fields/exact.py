@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST
-from ...field.transition import NILPOTENT, SQUARED
+from ....engine.stack import FAST
+from ....field.transition import NILPOTENT, SQUARED
 
 
 class Bridges(NamedTuple):

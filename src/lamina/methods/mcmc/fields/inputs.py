@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.noise import standard_normal, uniform
-from ...engine.stack import FAST, INLINE, LEAN
-from ...gaps.moves import move_ratio, sum_innovations
-from ...gaps.prior import Exponents, log_gaps, sum_gaps
-from ...gaps.scaling import add_gap, can_scale, elastic, log_jacobian, no_gaps, scaling_ratio
-from ...model.rows import Rows, log_date
-from ..mcmc.metropolis import TARGET, accept, adapt
+from ....engine.noise import standard_normal, uniform
+from ....engine.stack import FAST, INLINE, LEAN
+from ....gaps.moves import move_ratio, sum_innovations
+from ....gaps.prior import Exponents, log_gaps, sum_gaps
+from ....gaps.scaling import add_gap, can_scale, elastic, log_jacobian, no_gaps, scaling_ratio
+from ....model.rows import Rows, log_date
+from ..metropolis import TARGET, accept, adapt
 from .approximate import Measured, Path, log_row
 
 
