@@ -1,6 +1,8 @@
 """References to the equations of docs/theory.md, and the script that numbers them."""
 
+import re
 import runpy
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,19 @@ def test_every_equation_that_is_cited_exists():
     known = set(HOOK["new_numbers"](HOOK["PAGE"].read_text(encoding="utf-8")))
     missing = {path: HOOK["cited"](path.read_text(encoding="utf-8")) - known for path in HOOK["sources"]()}
     assert not {path: numbers for path, numbers in missing.items() if numbers}
+
+
+def test_every_reference_in_the_code_can_be_renumbered():
+    """The script finds ``Eq. (7)``; a bare number in a docstring or a comment would go out of date."""
+    bare = re.compile(r"(?<![\w)\]'])\(\d{1,2}\)")
+    found = []
+    for path in HOOK["sources"]():
+        if path.suffix == ".py":
+            with tokenize.open(path) as file:
+                for token in tokenize.generate_tokens(file.readline):
+                    if token.type == tokenize.COMMENT or token.string.startswith('"""'):
+                        found += [(path, token.start[0])] * bool(bare.search(HOOK["_CITED"].sub("", token.string)))
+    assert not found
 
 
 def test_the_equations_of_the_page_are_numbered_in_its_order():

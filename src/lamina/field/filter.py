@@ -1,4 +1,4 @@
-"""The likelihood of a field: one filter over the merged rows of all sites, O(N D²).
+"""The likelihood of a field: one filter over the merged rows of all sites, O(N D²), Eq. (74).
 
 With U = P - I, the covariance of the state less its stationary one, a gap is U <- A U A', and a row that observes h
 with variance R is gamma = h + U h, S = h' gamma + R, U <- U - gamma gamma' / S, m <- m + gamma e / S. Trend columns

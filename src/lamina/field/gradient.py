@@ -1,4 +1,4 @@
-"""The gradient of the likelihood of a field in times and parameters: the adjoint of the filter, O(N D²).
+"""The gradient of the likelihood of a field in times and parameters: the adjoint of the filter, Eq. (74), O(N D²).
 
 The covariances of the forward pass are kept, N D² numbers.
 """

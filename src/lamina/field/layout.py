@@ -1,9 +1,10 @@
 """A kernel in space and time, and sites, as the arrays that compiled code works on.
 
-Each term of the kernel has r independent processes, mixed by a matrix C (S, r): the curve of site s is sum_j C[s, j]
-z_j(t), times (t - origin) for a rate. C is a column of ones for what is common to all sites, the Cholesky factor of the
-correlations for ``Nearby``, the identity for ``EachSite``; all times the standard deviation. States are whitened, so
-that their stationary covariance is the identity. Constants and rates are processes that stay as they are.
+Each term of the kernel has r independent processes, mixed by a matrix C (S, r), Eq. (72): the curve of site s is
+sum_j C[s, j] z_j(t), times (t - origin) for a rate. C is a column of ones for what is common to all sites, the
+Cholesky factor of the correlations for ``Nearby``, the identity for ``EachSite``; all times the standard deviation.
+States are whitened, so that their stationary covariance is the identity. Constants and rates are processes that stay as
+they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Joint draws of all processes of a field at given times, given the rows (Durbin & Koopman 2002): O((N + M) D).
 
 A path is drawn from the prior, data are simulated from it, and the difference of the measured and the simulated data is
-smoothed with the gains that the filter left behind; the sum of both is a draw from the posterior.
+smoothed with the gains that the filter left behind; the sum of both is a draw from the posterior, Eq. (76).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def add_noise(layout, rate, L, x, rng):
 
 @njit(cache=True, **FAST)
 def _add_correction(layout, rate, A, r, x):
-    """x += (I - A A') r."""
+    """x += (I - A A') r, Eq. (76)."""
     for k in range(len(rate)):
         if rate[k] == 0.0:
             continue

@@ -1,7 +1,7 @@
 """What the rows say about the field at other times: mean and covariance of level and rate at each time, exact.
 
-Backward over the rows, r += h (e - gamma' r) / S and N <- L' N L + h h' / S with L = I - gamma h' / S; with the
-predicted m and P at a time, the state has mean m + P r and covariance P - P N P.
+Eq. (75): backward over the rows, r += h (e - gamma' r) / S and N <- L' N L + h h' / S with L = I - gamma h' / S; with
+the predicted m and P at a time, the state has mean m + P r and covariance P - P N P.
 """
 
 from __future__ import annotations

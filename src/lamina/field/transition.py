@@ -1,8 +1,8 @@
 """Transitions of whitened Matérn states, and how the states of a field move from time to time.
 
 For a Matérn kernel of half-integer order with x = rate times lag, F = N - I has a nilpotent N, so that the transition
-exp(F x) = e^-x (I + N x + N² x² / 2) is exact. In whitened states the stationary covariance is the identity, and the
-first component is the level.
+exp(F x) = e^-x (I + N x + N² x² / 2) is exact, Eq. (73). In whitened states the stationary covariance is the identity,
+and the first component is the level.
 """
 
 from __future__ import annotations

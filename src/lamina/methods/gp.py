@@ -1,6 +1,6 @@
 """gp: Gaussian-process regression on the measured inputs.
 
-The baseline: it ignores input errors and the order. Hyperparameters by maximum marginal likelihood.
+The baseline: it ignores input errors and the order. Parameters maximise the marginal likelihood, Eq. (44).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """nigp: the noisy-input Gaussian process of McHutchon & Rasmussen (2011).
 
-An input error moves a point along the slope of the curve, so it adds f'(t)² t_var to the output variance, Eq. (67),
+An input error moves a point along the slope of the curve, so it adds f'(t)² t_var to the output variance, Eq. (68),
 with f' the slope of the posterior mean at the measured inputs. Slopes and hyperparameters are found in turn. Full steps
 of the slopes often cycle, so they are damped. For large input errors there may be no fixed point; the fit has then not
 converged.

@@ -1,7 +1,7 @@
 """nuts: the No-U-Turn sampler of nutpie on the same posterior as mcmc, with the O(N) gradient.
 
-The second, independent sampler: it shares the density with mcmc, and none of its moves. Kernels that are not Markov run
-with the dense engine's gradient.
+The second, independent sampler: it shares the density, Eq. (2), with mcmc, and none of its moves. Kernels that are not
+Markov run with the dense engine's gradient.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ That model has used the order already, so there is no prior of the gaps. The pos
 
     p(tau) p(y | tau, theta) p(theta)
 
-with p(tau) one of the members, all alike before the data (``members``), or the normal N(t, covariance)
-(``elliptical``). Chains run until they agree (``runner``), on the O(N) engine.
+with p(tau) one of the members, all alike before the data (``members``, Eq. (69)), or the normal
+N(t, covariance) (``elliptical``, Eq. (70)). Chains run until they agree (``runner``), on the O(N) engine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Inputs with a joint normal prior: elliptical slice sampling, tau = mean + root z with z standard normal.
 
-Murray, Adams & MacKay (2010, AISTATS), Eq. (69): a draw of the prior and the present z span an ellipse. On it a point
+Murray, Adams & MacKay (2010, AISTATS), Eq. (70): a draw of the prior and the present z span an ellipse. On it a point
 is looked for whose likelihood exceeds a random level. There is no step size. Where the data determine every row well,
 all of z at once would move little. So a run of its coordinates, of random length, is turned, and the others, which are
 independent of them a priori, stay. With a symmetric root each coordinate belongs to one row and those near it.
@@ -61,7 +61,7 @@ def place(normal, tau, order):
 
 @njit(**INNER)
 def turn(target, state, normal, here, rng):
-    """Turn a run of z on an ellipse, Eq. (69); ``here`` is ``collapsed`` at the state, as is what is returned."""
+    """Turn a run of z on an ellipse, Eq. (70); ``here`` is ``collapsed`` at the state, as is what is returned."""
     R, N = len(normal.z), len(state.tau)
     length = min(int(math.exp(uniform(rng) * math.log(R + 1.0))), R)
     first = int(uniform(rng) * R)

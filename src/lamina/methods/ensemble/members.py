@@ -68,7 +68,7 @@ def learn_shares(members: Members) -> None:
 
 @njit(**INNER)
 def choose(target, state, members, rng):
-    """Draw the member anew given theta: with weights p(y | tau) / share, Eq. (68), the posterior stays invariant."""
+    """Draw the member anew given theta: with weights p(y | tau) / share, Eq. (69), the posterior stays invariant."""
     M, K = len(members.share), len(members.tried)
     highest = -math.inf
     for k in range(K):

@@ -1,6 +1,6 @@
 """One Markov chain of the mcmc method: parameters and inputs in turn, compiled, outside Python's lock.
 
-A round of the chain makes these moves, each of which leaves the posterior (2) invariant:
+A round of the chain makes these moves, each of which leaves the posterior, Eq. (2), invariant:
 
     theta      joint moves of the kernel's parameters and y_scale, trend coefficients integrated out (``theta``)
     spread     alpha, and memory, together with the gaps (``spreading``)

@@ -1,4 +1,4 @@
-"""The climb of npv from one start: means with parameters, then variances, in turn, until F of (63) rises no more."""
+"""The climb of npv from one start: means with parameters, then variances, in turn, until F, Eq. (64), rises no more."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A log-gap moves all later rows of its sequence, so in the coordinates x the curvature of the objective spans a factor of
 about the number of rows squared, and an optimiser that knows gradients only needs about as many steps as there are
 rows. In the displacements u of the inputs it is nearly local: dates hold each input by itself, and neighbours hold each
-other through the gap between them,
+other through the gap between them, Eq. (67),
 
     T = diag(1 / t_var) + sum_i c_i / gap_i² (e_i - e_{i-1})(e_i - e_{i-1})',
 

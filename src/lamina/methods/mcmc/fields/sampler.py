@@ -1,4 +1,4 @@
-"""One chain of mcmc on a field."""
+"""One chain of mcmc on a field: theta with the field integrated out, a path, Eq. (76), and inputs, Eq. (78)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 One sequence has windows of 4, 8, 16, ... positions. With a few interleaved ones the shortest are longer, because
 they would hold too few rows of one sequence, and there is one tent for each sequence (``mcmc.moves_of``).
 
-Tents and ramps have the ratio (53), warps (55), with the likelihood of a window (54).
+Tents and ramps have the ratio of Eq. (54), warps of Eq. (56), with the likelihood of a window, Eq. (55).
 
 A level of windows costs O(N), and all levels O(N log N). With them, effective draws a sweep do not fall with N.
 """
