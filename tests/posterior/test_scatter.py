@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from lamina.posterior.residuals import BY_CHANCE, Scatter, _unlikely, scatter
+from lamina.posterior.residuals import BY_CHANCE, FAR_BY_CHANCE, Scatter, _unlikely, far_from_predicted, scatter
 from lamina.report.answer import scatter_words
 
 
@@ -68,3 +68,13 @@ def test_normal_values_with_a_few_outliers_are_not_called_less_scattered():
         z = np.where(rng.uniform(size=104) < 0.12, 4.0, 0.4) * rng.standard_normal(104)
         found = scatter(norm.cdf(z))
         assert found.verdict != "less" or found.inside >= 99
+
+
+def test_values_far_from_predicted_are_rare_by_chance_and_found_otherwise():
+    rng = np.random.default_rng(0)
+    by_chance = [far_from_predicted(rng.uniform(size=n)).size > 0 for n in (5, 50, 500) for _ in range(2000)]
+    assert abs(np.mean(by_chance) - FAR_BY_CHANCE) < 4.0 * np.sqrt(FAR_BY_CHANCE / len(by_chance))
+    pit = rng.uniform(0.1, 0.9, 30)
+    pit[[4, 20, 7]] = 1e-5, 1.0, 1.0 - 1e-4
+    assert far_from_predicted(pit).tolist() == [20, 4, 7]
+    assert far_from_predicted(pit[8:20]).size == 0

@@ -236,6 +236,17 @@ def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small
     assert content.residuals["loo_pit"].between(0, 1).all()
 
 
+def test_the_check_names_a_value_that_is_off_by_a_hundred_errors():
+    rng, t = np.random.default_rng(0), np.linspace(0.0, 2000.0, 40)
+    y = np.sin(t / 300.0) + rng.normal(0.0, 0.05, t.size)
+    record = lamina.Record(t=t, t_sd=0.0, y=y, y_sd=0.05, y_unit="m")
+    assert "next to impossible" not in " ".join(answer.check(compute(lamina.fit(record, "gp"))))
+    y[17] = 5.0
+    record = lamina.Record(t=t, t_sd=0.0, y=y, y_sd=0.05, y_unit="m")
+    said = " ".join(answer.check(compute(lamina.fit(record, "gp"))))
+    assert "The other values make row 17 (5.00 m) next to impossible: check for a typo" in said
+
+
 def test_long_tables_are_cut_and_say_so(monkeypatch):
     from lamina.report import common, content
 

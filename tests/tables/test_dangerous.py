@@ -280,13 +280,20 @@ POOLING = {
         "km",
         order="none",
     ),
-    "near sites under one curve": warns(
+    "near sites under one curve": asks(
         "site,lat,lon,age_ce,age_sd,rsl,rsl_sd\n"
         + "".join(
             f"{site},{lat},-70,{1000 + 90 * k},9,1,1\n" for site, lat in (("A", 44), ("B", 44.2)) for k in range(4)
         ),
+        'line 1, column "site": 2 sites ("A", "B"), up to 22 km apart, would share one curve',
+        "--pool",
+        order="none",
+    ),
+    "its answer, near sites": warns(
+        "site,age_ce,age_sd,rsl,rsl_sd\nA,1900,9,1,1\nA,1950,9,1,1\nB,1980,9,1,1\n",
         "2 sites share one curve",
         order="none",
+        sequence="site",
     ),
     "two proxies in one column": asks(column("variable", "d18O", "d13C", table=BP), '"variable"', "--by", order="none"),
     "species of a proxy": asks(column("species", "G. ruber", "N. incompta", table=BP), '"species"', "--by"),

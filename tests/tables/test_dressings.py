@@ -66,7 +66,7 @@ def test_dress_does_not_matter(table, data):
 @pytest.mark.parametrize("seed", range(5))
 def test_row_order_does_not_matter_when_depth_gives_the_order(table, seed):
     shuffled = random.Random(seed).sample(ROWS, len(ROWS))
-    understood = read(table(dress(rows=shuffled)), Options(order="Depth (cm)"))
+    understood = read(table(dress(rows=shuffled)))
     assert understood.record == read(table(dress(), "plain.csv")).record
     assert [shuffled[line - 2][1] for line in understood.lines] == [f"{t:g}" for t in understood.record.t]
 

@@ -84,7 +84,7 @@ def test_paleostehm(table):
 
 
 def test_common_era_database_has_one_and_two_sigma_in_one_file(table):
-    understood = read(table(COMMON_ERA), Options(order="rows"))
+    understood = read(table(COMMON_ERA), Options(order="rows", sequence="Site"))
     record = understood.record
     assert understood.lines == (2, 3, 4, 5, 9, 8, 7, 6)  # South is listed from the top, North from the bottom
     assert_allclose(record.t_sd, [30, 37.5, 40, 40, 15, 15, 15, 10])

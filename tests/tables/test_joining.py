@@ -89,7 +89,11 @@ def test_a_fault_in_the_dates_names_their_file(two):
             BACON.replace(",10,1", ",-69,1").replace(",25,1", ",-60,1").replace(",0,0", ",-70,0"),
             "do not overlap",
         ),
-        (PROXIES.replace("10,1.3", "2,1.3"), BACON, 'proxies.csv, line 4, column "depth .cm.": the depths reverse'),
+        (
+            "depth (cm),d18O,d18O_sd\n" + "".join(f"{d},1.2,0.1\n" for d in (0, 10, 20, 1, 11, 21)),
+            BACON,
+            'proxies.csv, line 5, column "depth .cm.": the depths begin again',
+        ),
         (PROXIES, "height,age (cal BP),age_sd\n1,5,1\n2,6,1\n", '"height" is a height, but "depth'),
         (
             "core,depth,value,value_sd\nA,0,1,0.1\nB,5,2,0.1\n",

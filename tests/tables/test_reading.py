@@ -277,15 +277,27 @@ def test_site_and_core_together_name_the_sequences(table):
     path = table(
         "site,core,depth,age_bp,age_sd,value,value_sd\nA,1,1,100,10,1,1\nA,1,2,200,10,1,1\nA,2,1,100,10,1,1\nB,1,1,100,10,1,1\n"
     )
-    assert read(path).record.sequence == ("A / 1", "A / 1", "A / 2", "B / 1")
+    assert read(path, Options(pool=True)).record.sequence == ("A / 1", "A / 1", "A / 2", "B / 1")
     assert read(path, Options(site="A")).record.sequence == ("1", "1", "2")
 
 
-def test_depth_that_turns_back_may_be_another_core(table):
+def test_rows_that_are_not_listed_by_depth_are_put_in_its_order_and_named(table):
     shuffled = "depth,age_bp,age_sd,value,value_sd\n1,100,10,1,1\n5,300,10,1,1\n2,150,10,1,1\n6,400,10,1,1\n"
-    with pytest.raises(TableError, match=r'line 4, column "depth": the depths reverse here.*--order depth'):
-        read(table(shuffled))
-    assert read(table(shuffled), Options(order="depth")).record.t.tolist() == [100, 150, 300, 400]
+    found = read(table(shuffled))
+    assert (found.record.t.tolist(), found.lines) == ([100, 150, 300, 400], (2, 4, 3, 5))
+    assert 'not listed by depth: "depth" reverses in line 4. They are put in the order' in "".join(found.warnings)
+    assert read(table(shuffled), Options(order="depth")).record == found.record
+    assert not read(table(shuffled), Options(order="depth")).warnings
+
+
+def test_depths_that_begin_again_may_be_another_core(table):
+    rows = "".join(
+        f"{d},{t},10,1,1\n" for d, t in zip((1, 3, 5, 7, 2, 4, 6), (10, 30, 50, 70, 20, 40, 60), strict=True)
+    )
+    two = table("depth,age_bp,age_sd,value,value_sd\n" + rows)
+    with pytest.raises(TableError, match=r'line 6, column "depth": the depths begin again here.*--order depth'):
+        read(two)
+    assert read(two, Options(order="depth")).record.depth.tolist() == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("flag", ["yes", "TRUE", "1", "x", "Rejected"])

@@ -34,6 +34,8 @@ Verdict = Literal["as expected", "less", "more", "less, with outliers", "evenly"
 
 #: A count that is this unlikely, or less likely, is not due to chance: as three standard deviations.
 BY_CHANCE = 0.0027
+#: How often a record may have a value by chance that is called far from what the others predict.
+FAR_BY_CHANCE = 0.01
 #: Draws that are used: at most, at least, and in between as many as keep draws times rows below the third number.
 SCATTER_DRAWS = 400, 10, 200_000
 
@@ -69,6 +71,16 @@ def scatter(loo_pit: Array) -> Scatter:
     """The scatter of values from their leave-one-out probabilities (N,), the column ``loo_pit`` of ``residuals``."""
     away = np.abs(loo_pit - 0.5)
     return Scatter(len(away), int((away <= 0.25).sum()), int((away <= 0.475).sum()))
+
+
+def far_from_predicted(loo_pit: Array) -> Array:
+    """The positions of values that all the others make next to impossible, the least likely first.
+
+    If the model is right, one record in 1 / ``FAR_BY_CHANCE`` has such a value by chance.
+    """
+    outside = 2.0 * np.minimum(loo_pit, 1.0 - loo_pit)
+    found = np.flatnonzero(outside * len(loo_pit) < FAR_BY_CHANCE)
+    return found[np.argsort(outside[found], kind="stable")]
 
 
 def _unlikely(k: int, n: int, p: float) -> bool:

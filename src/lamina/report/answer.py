@@ -6,9 +6,13 @@ import numpy as np
 
 from ..kernels import Linear
 from ..methods.registry import METHODS
-from ..posterior.residuals import Scatter, scatter
+from ..posterior.diagnosis import row_name
+from ..posterior.residuals import Scatter, far_from_predicted, scatter
 from ..support.numbers import capitalised, count, decimals, fixed, join_words, number, percent, with_range, with_sd
 from .content import Content, shown_rate
+
+#: Values that are listed one by one.
+_NAMED = 5
 
 
 def when(content: Content, time: float, unit: bool = True) -> str:
@@ -113,7 +117,24 @@ def check(content: Content) -> list[str]:
     if far:
         lie = "lies" if far == 1 else "lie"
         text.append(f"{count(far, 'value')} {lie} more than 3 standard deviations from the curve.")
-    return text
+    return [*text, *_far_values(content)]
+
+
+def _far_values(content: Content) -> list[str]:
+    """The values that the others make next to impossible, with what to do; nothing without any."""
+    table = content.residuals.iloc[far_from_predicted(content.residuals["loo_pit"].to_numpy())]
+    if table.empty:
+        return []
+    record = content.posterior.record
+    named = [
+        f"{row_name(record, int(row), content.names)} ({number(y, 3)} {record.y_unit}".rstrip() + ")"
+        for row, y in table["y"].iloc[:_NAMED].items()
+    ]
+    more = f" and {len(table) - _NAMED} more" if len(table) > _NAMED else ""
+    return [
+        f"The other values make {join_words(named)}{more} next to impossible: check for a typo, a lost sign or decimal "
+        'point, or another unit; outliers="mixture" gives outliers less weight.'
+    ]
 
 
 def scatter_words(found: Scatter) -> str:

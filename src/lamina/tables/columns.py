@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ..support.text import is_number
 from .file import Table
 from .headers import Header, any_sigma, is_calibrated, is_radiocarbon, squash
+from .matching.sequences import telling_apart
 from .matching.suggestions import no_input, no_output, only_fractionation, pair_of_limits
 from .messages import Fact, Notes, flag, listing, name_lines, option
 from .options import Options
@@ -188,6 +189,8 @@ def _choose(table: Table, role: str) -> Header | None:
     matches = _values(table, role)
     best = [header for header in matches if header.rank == min(h.rank for h in matches)]
     what, by = _ROLES[role]
+    if by == "sequence" and len(best) > 1:
+        best = telling_apart(table, best)
     do = f"choose one with {option(by, 'COLUMN')}" if by else "rename all but one"
     if table.differ(best):
         likely = next((header for header in best if is_calibrated(header.text)), best[0])

@@ -12,6 +12,7 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..support.text import is_number
 from .formats import lipd
 from .formats.cells import LARGEST_FILE, LONGEST_HEADER, LONGEST_PROSE, Rows, check_size
 from .formats.excel import SUFFIXES as EXCEL
@@ -267,6 +268,11 @@ def _refuse_numbers_as_header(path: Path, rows: Rows, at: int) -> None:
         raise problem(path, found, do, rows.lines[at])
 
 
+def _names_only(row: list[str]) -> bool:
+    """Whether a row holds words and no number."""
+    return any(row) and not any(is_number(cell.replace(",", ".")) for cell in row)
+
+
 def _below(
     path: Path, rows: Rows, at: int, names: list[str], skip: bool
 ) -> tuple[list[list[str]], list[int], list[int]]:
@@ -279,7 +285,9 @@ def _below(
     cells: list[list[str]] = []
     lines: list[int] = []
     notes, do = Notes(), "look for a missing cell, or a separator inside a text without quotes"
-    if widths == {width + 1}:
+    if body and _names_only(body[0]) and not all(map(_names_only, body[1:2])):
+        do = f"write the header, which seems to go on in line {rows.lines[at + 1]}, in one line"
+    elif widths == {width + 1}:
         do = "give the first column, which seems to hold row names, a name too"
     for row, line in zip(body, rows.lines[at + 1 :], strict=True):
         if row[0].casefold() == again[0] and [cell.casefold() for cell in row[:width]] == again:

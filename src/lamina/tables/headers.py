@@ -79,7 +79,7 @@ _UNCLEAR = (
 )
 _ERROR = (
     r"uncertainties|uncertainty|uncert|unc|errors|error|err|er|standarddeviation|standarderror"
-    r"|stdev|stddev|std|sd|se|sigma|plusminus|pm"
+    r"|stdev|stddev|std|sd|sem|se|sigma|plusminus|pm|fehler|unsicherheit|erreur|incertitude|incertidumbre|errore"
 )
 _UP = r"upper|up|plus|positive|pos|maximum|max|high|older|oldest|old|bottom"
 _LOW = r"lower|low|minus|negative|neg|minimum|min|younger|youngest|young|top"

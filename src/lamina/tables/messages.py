@@ -26,10 +26,12 @@ class TableError(LaminaError):
 
     answers: the most likely values of the options that would decide what is not clear; {} if no option does.
     bad_lines: the lines of rows that cannot be used, which ``skip_bad_rows`` leaves out.
+    about: the option that does not work; "" if the table is at fault.
     """
 
     answers: Mapping[str, Any] = {}
     bad_lines: Sequence[int] = ()
+    about: str = ""
 
     def suggesting(self, **answers: Any) -> TableError:
         """The same error with values of options that would decide."""

@@ -33,6 +33,8 @@ _PLAIN_BLANKS = {"", "-", "--"}
 _LACKING = {"input": "date", "output": "value"}
 _SCALED = re.compile(r".*\d\s*(?:cal\.?\s*)?(?:(?:yrs?|years|ka|a)\.?\s*)?(BP|CE|AD|BCE|BC)", re.IGNORECASE)
 _RANGE = re.compile(r"\d{2,}(?:\.\d+)?\s*(?:-|—|to)\s*\d{3,}(?:\.\d+)?")
+#: An upper and a lower error: "+20/-15".
+_SIDES = re.compile(r"\+\s?\d+(?:[.,]\d+)?\s?[/,;]?\s?-\s?\d+(?:[.,]\d+)?")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
     r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}[-/]\d{1,2}"
@@ -161,11 +163,18 @@ def _no_number(cell: str, what: str, scales: set[str]) -> tuple[str, str]:
     elif "BP" in scales and len(scales) > 1:
         found = f"BP and {min(scales - {'BP'})} are mixed in one column"
         do = "write all in one scale, as plain numbers"
+    elif scales & {"BC", "BCE"}:
+        found = f"found the text {quote(cell)}"
+        do = f"write plain numbers, years BCE as negative ones, and say {option('scale', 'CE')}"
     elif scales:
         found = f"found the text {quote(cell)}"
-        do = f"write plain numbers and name the scale in the header or with {option('scale', 'BP')}"
+        scale = "BP" if "BP" in scales else "CE"
+        do = f"write plain numbers and name the scale in the header or with {option('scale', scale)}"
     elif re.fullmatch(r"[-+]?\d{1,3}(?:[., ’']\d{3})+(?:[.,]\d+)?", _plain(cell)):
         found, do = f"found {quote(cell)}", "write thousands without a separator, and decimals with a point"
+    elif _SIDES.fullmatch(_plain(cell)):
+        found = f"found two errors in one cell, {quote(cell)}"
+        do = "put them into two columns, such as age error + and age error -"
     elif "±" in cell or "+/-" in cell:
         found, do = f"found a value with its error, {quote(cell)}", "put the error into a column of its own"
     elif cell.strip()[0] in "<>~":

@@ -1,12 +1,12 @@
 """What defines the order of the rows: depth, height, a column or the rows, never the dates."""
 
 import math
-import shlex
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..record import Order
+from .checks.listing import check_listing
 from .columns import Reading
 from .headers import Header
 from .matching.suggestions import likely_depth
@@ -103,7 +103,7 @@ def arrange(reading: Reading, key: Key | None, labels: Labels | None, ties: Labe
         reading.fact("rows without order", f"{len(loose)} ({reading.name_lines(loose)})", why)
     if key.header is not None and reading.options.equal_depth is None:
         _refuse_equal(reading, key.values, key.header, groups, ties)
-    _refuse_turning_depths(reading, key, groups)
+    check_listing(reading, key.values, key.header, key.by, groups)
     order = _direction(reading, key, groups, t)
     rows, along = [], key.values.tolist()
     for name in sorted(groups):
@@ -160,33 +160,6 @@ def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, 
                 equal_depth="block",
             )
     reading.refuse()
-
-
-def _refuse_turning_depths(reading: Reading, key: Key, groups: Groups) -> None:
-    """Depths that turn back down the rows contradict an order by rows, and may hide a second core.
-
-    They are the order all the same if the user has named their column.
-    """
-    depth = reading.columns.depth or reading.columns.height
-    named = reading.options.order is not None or reading.options.depth is not None
-    if depth is None or key.by not in ("rows", "depth", "height") or (named and key.by != "rows"):
-        return
-    places = key.values if depth is key.header else values(reading, depth, "depth", blank=True)
-    reading.refuse()
-    for members in groups.values():
-        known = _dated(members, places)
-        steps = np.sign(np.diff(places[known]))
-        turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
-        if not turns.size:
-            continue
-        found = "the depths reverse here, as if another core began or a row were out of its place"
-        do = f"name the cores in a column core, correct the depth, or say --order {shlex.quote(depth.text)} to put the "
-        do += "rows in the order of this column"
-        if key.by == "rows":
-            found = f"here the depths reverse, against {option('order', 'rows')}"
-            do = "leave the option out to order by depth, or correct the depth"
-        error = reading.problem(found, do, known[int(turns[0]) + 1], depth)
-        raise error.suggesting(order=depth.text)
 
 
 def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:

@@ -14,8 +14,8 @@ from ..records.ties import merge_ties
 from .checks.age_types import with_age_types
 from .checks.codes import without_codes
 from .checks.pooling import ask_about_places
-from .checks.repeated import warn_of_repeated
 from .checks.reversals import note_reversals
+from .checks.slips import warn_of_far_values, warn_of_repeated
 from .columns import MADE, NO_OUTPUT, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
 from .file import Table, read_table
@@ -173,7 +173,9 @@ def _understand(table: Table) -> TableReading:
             if len(kept.cells) < max(_FEWEST_ROWS, len(table.cells) / 2):
                 do = "correct them, or the options that say what the columns are"
                 what = "more than half of the rows cannot be used, which --skip-bad-rows does not leave out"
-                raise problem(table.path, what, do, error.bad_lines) from error
+                useless = problem(table.path, what, do, error.bad_lines)
+                useless.about = "skip_bad_rows"
+                raise useless from error
         else:
             break
     if not bad:
@@ -209,6 +211,7 @@ def _understand_all(table: Table) -> TableReading:
     where = f" ({name_lines(exact)})" if exact else ""
     reading.fact("exact rows", f"{len(exact)}{where}", "an input error of 0 means exact")
     note_reversals(reading, record, measured.arranged, lines)
+    warn_of_far_values(reading, record, lines)
     return TableReading(
         record=record,
         lines=lines,

@@ -132,11 +132,15 @@ class _Quantity:
         columns = self.reading.columns
         used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
         found = [h for h in self.reading.headers if h.index not in used and _ERROR.search(h.text.replace("_", " "))]
-        beside = [h.text for h in found if self.of.index != MADE and h.index == self.of.index + 1]
+        beside: list[Header] = []
+        for header in self.reading.headers[self.of.index + 1 :] if self.of.index != MADE else ():
+            if header not in found:
+                break
+            beside.append(header)
         if beside or self.role == "t":
             regular = self.reading.scale == "CE" and self.regular()
-            return beside[0] if beside else "0" if regular else StandIn("1")
-        return found[0].text if found else StandIn("1")
+            return _whole(beside)[0].text if beside else "0" if regular else StandIn("1")
+        return _whole(found)[0].text if found else StandIn("1")
 
     def regular(self) -> bool:
         """Whether all steps between the numbers are the same: these were counted, not dated."""
@@ -249,6 +253,11 @@ class _Quantity:
         kind = self.kind or ""
         found = f"{option('t_errors', kind)} needs {_PAIRS[kind]}, and there are none"
         return self.reading.header_problem(found, "add them, or leave the option out")
+
+
+def _whole(errors: list[Header]) -> list[Header]:
+    """Error columns, those of the whole error, not of a part of it, first."""
+    return sorted(errors, key=lambda header: not re.search("total|combined|full", header.text, re.IGNORECASE))
 
 
 def _magnitude(header: Header, column: Array) -> Array:

@@ -90,7 +90,7 @@ def refuse_odd_errors(reading: Reading, header: Header, sd: Array, age: Array) -
 def warn_of_large_outputs(reading: Reading, header: Header, error: Array, y: Array) -> None:
     """Warn of errors of the output so large that the values would scatter far more: they may be in another unit."""
     known = np.isfinite(error + y)
-    if known.sum() < _SEVERAL:
+    if known.sum() <= _FEWEST:
         return
     span, usual = float(np.ptp(y[known])), float(np.median(error[known]))
     if usual > _MANY_SPANS * span > 0.0:

@@ -44,6 +44,7 @@ _VARIABLES = {
     *("variable", "variablename", "variabletype", "parameter", "parametername", "proxytype", "proxyname", "element"),
     *("isotope", "analyte", "measurementtype", "taxon", "taxonname", "species", "genus", "fraction", "units", "unit"),
 }
+_LATITUDE, _LONGITUDE = ("lat", "latitude"), ("lon", "long", "longitude")
 #: A column of identifiers has two values at least, each of them in so many rows on average.
 _ROWS_EACH = 3
 #: Farther apart than this, rows of one core are not at one place, and sites have no common curve; in km.
@@ -59,6 +60,8 @@ def ask_about_places(reading: Reading) -> None:
         reading.fact("pooled", "all rows share one curve, wherever they come from", reading.set_by("pool"))
     if reading.options.pool or reading.options.sequence is not None:
         return
+    if _ask_about_sites(reading):
+        return
     for header in _identifiers(reading):
         names = list(dict.fromkeys(cell for cell in reading.column(header) if cell))
         reading.ask(
@@ -73,6 +76,25 @@ def ask_about_places(reading: Reading) -> None:
         )
         return
     _ask_about_distances(reading)
+
+
+def _ask_about_sites(reading: Reading) -> bool:
+    """Ask if a column names several sites, and return whether: they share a curve only if the user says so."""
+    site = reading.columns.site
+    names = [] if site is None else list(dict.fromkeys(cell for cell in reading.column(site) if cell))
+    if site is None or len(names) < 2 or reading.columns.y.text == NO_OUTPUT:
+        return False
+    extent = _extent(*_places(reading))
+    apart = f", up to {extent:.0f} km apart," if extent > _ONE_PLACE else ""
+    reading.ask(
+        f"{len(names)} sites ({listing(names)}){apart} would share one curve",
+        f"fit each with lamina batch --by {_quoted(site)}, one with {option('site', 'NAME')}, or all with one curve, "
+        f"each with an order of its own, with {flag('pool')} (pool=True in Python)",
+        None,
+        site,
+        by=site.text,
+    )
+    return True
 
 
 def _quoted(header: Header) -> str:
@@ -99,12 +121,10 @@ def _identifiers(reading: Reading) -> list[Header]:
 
 def _ask_about_distances(reading: Reading) -> None:
     """Ask if the coordinates of one core differ, or those of several sites are far apart."""
-    places = [_coordinates(reading, names) for names in (("lat", "latitude"), ("lon", "long", "longitude"))]
-    latitude, longitude = ([] if found is None else [found] for found in places)
-    if not latitude:
+    header = _coordinate(reading, _LATITUDE)
+    if header is None:
         return
-    header, lat = latitude[0]
-    lon = longitude[0][1] if longitude else np.zeros_like(lat)
+    lat, lon = _places(reading)
     labels = [h for h in (reading.columns.site, reading.columns.core) if h is not None and any(reading.column(h))]
     everywhere, ordered = _extent(lat, lon), (reading.options.order or "").lower() != "none"
     if everywhere > _ONE_COAST:
@@ -131,12 +151,18 @@ def _ask_about_distances(reading: Reading) -> None:
     )
 
 
-def _coordinates(reading: Reading, names: tuple[str, ...]) -> tuple[Header, Array] | None:
-    """A column of degrees; NaN where there is no number."""
-    for header in reading.headers:
-        if squash(header.text) in names and header.role is None:
-            return header, numbers_in(reading.column(header), comma=True)
-    return None
+def _coordinate(reading: Reading, names: tuple[str, ...]) -> Header | None:
+    """A column of degrees."""
+    return next((h for h in reading.headers if squash(h.text) in names and h.role is None), None)
+
+
+def _places(reading: Reading) -> tuple[Array, Array]:
+    """Latitude and longitude of each row: NaN where there is no number, and 0 without a column of longitudes."""
+    lat, lon = (_coordinate(reading, names) for names in (_LATITUDE, _LONGITUDE))
+    if lat is None:
+        return np.full(len(reading.cells), np.nan), np.zeros(len(reading.cells))
+    latitude = numbers_in(reading.column(lat), comma=True)
+    return latitude, np.zeros_like(latitude) if lon is None else numbers_in(reading.column(lon), comma=True)
 
 
 def _extent(latitude: Array, longitude: Array) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..columns import MADE, Reading
 from ..headers import Header, is_calibrated, is_radiocarbon, squash
+from ..matching.laboratories import laboratory_numbers
 from ..messages import listing, quote
-from .laboratories import laboratory_numbers
 
 #: Headers beside an age that only radiocarbon dates have.
 _BESIDE = re.compile(

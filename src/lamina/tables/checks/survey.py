@@ -39,7 +39,9 @@ def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
             reading = state.read(path)
         except TableError as error:
             worded = str(error)
-            if set(error.answers) != {_COMMAND}:
+            if error.about in state.guessed:  # which the user has not given
+                return Survey(tuple(questions), None, "")
+            if set(error.answers) != {_COMMAND} and worded not in questions:
                 questions.append(worded)
             following = state.answered(error.answers)
             if following is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..checks.listing import AGAIN, begins_again, not_listed, turns_back
 from ..file import Table
 from ..headers import Header
 from ..messages import Fact, Line, option, problem
@@ -29,8 +30,7 @@ def join_dates(table: Table, dates: Table) -> Table:
         found = f"{other} is a {other.role}, but {depth} in {table.path.name} is a {depth.role}"
         raise dates.header_problem(found, "give both files depths, or both heights")
     places = [numbers(table, depth), conversion(other.unit, depth.unit) * numbers(dates, other)]
-    for one, header, at in (table, depth, places[0]), (dates, other, places[1]):
-        _refuse_turning(one, header, at)
+    table, dates = _listed_by_depth(table, depth, places[0]), _listed_by_depth(dates, other, places[1])
     _refuse_apart(table, dates, depth, places)
     headers, cells = _side_by_side(table, dates, depth, other, places[1])
     at = np.concatenate(places)
@@ -63,17 +63,21 @@ def without(table: Table, roles: Collection[str]) -> Table:
     return replace(table, headers=headers)
 
 
-def _refuse_turning(table: Table, header: Header, at: np.ndarray) -> None:
-    """Depths that turn back may hide a second core, unless cores are named or the user names the column."""
+def _listed_by_depth(table: Table, header: Header, at: np.ndarray) -> Table:
+    """The table, with a warning if its depths turn back. Raises TableError if they may hide a second core.
+
+    Nothing is to be said if cores are named, or the user names the column.
+    """
     if table.options.depth is not None or any(h.role in ("core", "site") for h in table.headers):
-        return
+        return table
     known = np.flatnonzero(~np.isnan(at))
-    steps = np.sign(np.diff(at[known]))
-    turns = np.flatnonzero(steps == -steps[np.argmax(steps != 0.0)]) if steps.any() else np.empty(0, int)
-    if turns.size:
-        found = "the depths reverse here, as if another core began or a row were out of its place"
-        do = f"name the cores in a column core, correct the depth, or say {option('depth', header.text)} if it is right"
-        raise table.problem(found, do, int(known[turns[0] + 1]), header)
+    again, turns = begins_again(at[known]), turns_back(at[known])
+    if again is not None:
+        do = f"name the cores in a column core, or say {option('depth', header.text)} if it is one core"
+        raise table.problem(AGAIN, do, int(known[again]), header)
+    if not turns.size:
+        return table
+    return replace(table, warnings=(*table.warnings, not_listed(table, header, known[turns].tolist())))
 
 
 def _refuse_apart(table: Table, dates: Table, depth: Header, places: list[np.ndarray]) -> None:

@@ -10,6 +10,8 @@ from ..messages import TableError, listing, option
 
 #: Rows that show what a column holds, and the part of them that must be numbers.
 _SAMPLE, _MOST = 100, 0.8
+#: The points of 1.040,5.
+_THOUSANDS = re.compile(r"\.(?=\d{3}(?:\.\d{3})*,\d+$)")
 _MISSING = {"", "na", "nan", "n/a", "null", "-", "--"}
 #: Words for ages, depths and errors, some of them in other languages.
 _AGE = re.compile(
@@ -31,6 +33,7 @@ _ASIDE = re.compile(
     r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
     re.IGNORECASE,
 )
+_ELEVATION = re.compile(r"(?:elevation|altitude|h[öo]he)(?![a-z])(?!.*err)", re.IGNORECASE)
 _NO_ERROR = re.compile(r"[±σ]|(?<![a-z])(?:err\w*|unc\w*|\d?sd|\d?se|std\w*|sigma)(?![a-z])", re.IGNORECASE)
 _MEASURED = re.compile(
     r"(?:d|δ|delta)\s?-?(?:18o|13c|2h|d)(?![a-z0-9])|sst|temp|rsl|sea.?level|mg/?ca|uk.?37|tex.?86|salin|precip|co2|ch4",
@@ -40,9 +43,9 @@ _MEASURED = re.compile(
 
 def no_input(table: Table) -> TableError:
     """The error to raise if no column holds the input."""
-    limits = limits_only(table, "t")
+    limits, middles = limits_only(table, "t"), _middles(table)
     if limits:
-        return limits.suggesting(t_errors="uniform")
+        return limits.suggesting(**({"t": middles[0].text} if len(middles) == 1 else {"t_errors": "uniform"}))
     found = f"no column holds the input (age, year); the columns are {table.listed}"
     error = table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
     likely = _likely_input(table)
@@ -93,10 +96,11 @@ def limits_only(table: Table, role: str) -> TableError | None:
         return None
     uniform = f"; or say {option('t_errors', 'uniform')} to read them as a uniform range" if role == "t" else ""
     what, name = {"t": ("input", "age"), "y": ("output", "value")}[role]
+    one = f"or as 1 with {option(f'{role}_sigma', '1')}{uniform}"
     return table.header_problem(
         f"{listing(limits)} seem to be limits of the {what}, and no column holds the {what} itself",
-        f"add a column {name} with the middle of the two; half of their range is then read as 2 standard deviations of "
-        f"a normal error, or as 1 with {option(f'{role}_sigma', '1')}{uniform}",
+        f"add a column {name} with the middle of the two, or name it with {option(role, 'COLUMN')}; half of their "
+        f"range is then read as 2 standard deviations of a normal error, {one}",
     )
 
 
@@ -110,8 +114,13 @@ def _likely_input(table: Table) -> Header | None:
         corrected = "corrected" in header.text.lower() and "uncorrected" not in header.text.lower()
         return 2 * bool(_CALENDAR.search(_words(header))) + corrected
 
-    middles = [h for h in table.headers if squash(h.text) in _MIDDLES and _numeric(table, h)]
+    middles = _middles(table)
     return max(found, key=likelihood, default=middles[0] if middles and _speaks_of_ages(table) else None)
+
+
+def _middles(table: Table) -> list[Header]:
+    """Columns of numbers called median, mean and the like, and nothing else."""
+    return [h for h in table.headers if squash(h.text) in _MIDDLES and _numeric(table, h)]
 
 
 def _speaks_of_ages(table: Table) -> bool:
@@ -127,12 +136,20 @@ def _likely_output(table: Table) -> Header | None:
     """A column of numbers without a part to play: one with a known word, an error beside it, or ups and downs first."""
     unused = [h for h in table.headers if h.role is None and h.text]
     aside = _ASIDE, _AGE, _DEPTH
-    found = [h for h in unused if not any(one.search(_words(h)) for one in aside) and _numeric(table, h)]
+
+    def with_error(header: Header) -> bool:
+        beside = table.headers[header.index + 1 : header.index + 2]
+        return any(h.error or _NO_ERROR.search(_words(h)) for h in beside)
+
+    found = [
+        h
+        for h in unused
+        if (not any(one.search(_words(h)) for one in aside) or (_ELEVATION.match(_words(h)) and with_error(h)))
+        and _numeric(table, h)
+    ]
 
     def likelihood(header: Header) -> int:
-        beside = table.headers[header.index + 1 : header.index + 2]
-        known = bool(_MEASURED.search(_words(header)))
-        return 4 * known + 2 * any(_NO_ERROR.search(_words(h)) for h in beside) + _turns(table, header)
+        return 4 * bool(_MEASURED.search(_words(header))) + 2 * with_error(header) + _turns(table, header)
 
     return max(found, key=likelihood, default=None)
 
@@ -143,7 +160,7 @@ def _words(header: Header) -> str:
 
 def _sample(table: Table, header: Header) -> list[str]:
     cells = table.column(header)[:_SAMPLE]
-    return [cell.replace(",", ".") for cell in cells if cell.lower() not in _MISSING]
+    return [_THOUSANDS.sub("", cell).replace(",", ".") for cell in cells if cell.lower() not in _MISSING]
 
 
 def _numeric(table: Table, header: Header) -> bool:

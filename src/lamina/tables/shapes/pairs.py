@@ -1,4 +1,6 @@
-"""Cells with two numbers: a value with its error ("450 ± 30"), or the top and the bottom of a sample ("10-12")."""
+"""Cells with two numbers: a value with its error ("450 ± 30"), the top and the bottom of a sample ("10-12"), or a range
+of ages ("1070-1260").
+"""
 
 import re
 from dataclasses import replace
@@ -9,8 +11,10 @@ from ..headers import Header, any_sigma
 from ..messages import Fact, listing
 
 _NUMBER = r"[-+−–]?\d+(?:[.,]\d+)?"
-_WITH_ERROR = re.compile(rf"({_NUMBER})\s*(?:±|\+\s*/\s*[-−–])\s*(\d+(?:[.,]\d+)?)")
-_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:[-−–—]|to)\s*(\d+(?:\.\d+)?)")
+_WITH_ERROR = re.compile(rf"({_NUMBER})\s*(?:±|\+\s*/\s*[-−–])\s*(\d+(?:[.,]\d+)?)(?:\s*(?:14C\s)?(?:yrs?\s)?BP)?")
+_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:[-−–—]|to)\s*(\d+(?:\.\d+)?)(?:\s*(cm|mm|m))?")
+#: The ends of a range of ages. A month would be shorter than the later one.
+_AGES = re.compile(r"(\d{2,}(?:\.\d+)?)\s*(?:[-−–—]|to)\s*(\d{3,}(?:\.\d+)?)")
 _SIGN = re.compile(r"±|\+\s*/\s*[-−–]")
 _BLANK = {"", "na", "nan", "-", "--", "n/a"}
 #: Part of the cells that must be of this kind.
@@ -18,11 +22,13 @@ _MOST = 0.5
 
 
 def split_pairs(table: Table) -> Table:
-    """The same table, with errors in columns of their own, and samples at the middle of their depths."""
+    """The same table, with errors and limits in columns of their own, and samples at the middle of their depths."""
     for header in [h for h in table.headers if h.text]:
         table = _split_errors(table, header)
         if header.role == "depth" and header.side is None:
             table = _middles(table, header)
+        if header.role == "t":
+            table = _split_ranges(table, header)
     return table
 
 
@@ -58,7 +64,8 @@ def _split_errors(table: Table, header: Header) -> Table:
 def _middles(table: Table, header: Header) -> Table:
     """Depths of the top and the bottom of a sample become the depth of its middle."""
     found = _matches(table, header, _RANGE)
-    if not found:
+    units = {one[3] for one in found if one is not None}
+    if not found or len(units) > 1 or not units <= {None, header.unit or next(iter(units))}:
         return table
     cells = [list(row) for row in table.cells]
     for row, one in zip(cells, found, strict=True):
@@ -67,3 +74,21 @@ def _middles(table: Table, header: Header) -> Table:
     return replace(table, cells=cells).noting(
         Fact("depth", f"the middle of the range in {listing([header])}", "its cells hold top and bottom")
     )
+
+
+def _split_ranges(table: Table, header: Header) -> Table:
+    """Ranges of ages become two columns of limits."""
+    found = _matches(table, header, _AGES)
+    if not found:
+        return table
+    ends = [sorted((one[1], one[2]), key=float) if one is not None else ["", ""] for one in found]
+    cells = [[*row, *pair] for row, pair in zip(table.cells, ends, strict=True)]
+    limit = replace(header, error=True, says_error=False, sigma=header.sigma or any_sigma(header.text), unclear="")
+    n = len(table.headers)
+    limits = [
+        replace(limit, index=n, text=f"lower end of {header.text}", side="low"),
+        replace(limit, index=n + 1, text=f"upper end of {header.text}", side="up"),
+    ]
+    headers = [replace(h, role=None) if h.index == header.index else h for h in table.headers]
+    table = replace(table, headers=[*headers, *limits], cells=cells)
+    return table.noting(Fact("limits", f"the two ends of the ranges in {header}", "they stand in the same cells"))
