@@ -126,7 +126,7 @@ class Fit:
         """Fit, with ``more`` options such as progress. Warns with NotConverged."""
         options = self.options | more
         # On matrices as small as these, several threads of linear algebra only wait for each other.
-        with threadpool_limits(limits=1, user_api="blas"), watch(lambda: _tell_compiling(options.get("progress"))):
+        with threadpool_limits(limits=1, user_api="blas"), watch(lambda: _report_compiling(options.get("progress"))):
             posterior = Posterior(self.problem, self._draw(options))
         _warn(posterior)
         return posterior
@@ -221,7 +221,7 @@ def prepare_age_depth(
         raise error.renumbered(rows) from None
 
 
-def _tell_compiling(progress: Callable[[dict[str, Any]], None] | None) -> None:
+def _report_compiling(progress: Callable[[dict[str, Any]], None] | None) -> None:
     LOG.info(NOTICE)
     if progress is not None:
         progress({"stage": "compiling", "sweeps": 0, "note": NOTICE})

@@ -67,7 +67,7 @@ def test_the_tables_are_those_of_the_posterior(finished):
     pd.testing.assert_frame_equal(intervals, expected, check_dtype=False, rtol=1e-8)
 
 
-def test_columns_txt_tells_each_column_and_its_unit(finished):
+def test_columns_txt_explains_each_column_and_its_unit(finished):
     out, _ = finished
     parts = (out / "columns.txt").read_text().split("\n\n")[1:]
     described = {part.partition(":")[0]: part for part in parts}
@@ -80,7 +80,7 @@ def test_columns_txt_tells_each_column_and_its_unit(finished):
     assert "length  length scale, in years" in described["theta.csv"]
 
 
-def test_run_json_tells_how_it_was_made(finished):
+def test_run_json_records_how_it_was_made(finished):
     out, _ = finished
     run = json.loads((out / "run.json").read_text())
     assert run["state"] == "converged"

@@ -64,7 +64,7 @@ def test_dates_are_named_by_their_lines_and_conflicts_are_marked(page):
     assert re.search(r"line 6, d, depth 30 cm: dated 1100 ± 15, found \d+ ± \d+(\.\d)? cal BP", text)
 
 
-def test_the_paragraphs_tell_of_ages_and_of_no_curve(page):
+def test_the_paragraphs_are_about_ages_and_no_curve(page):
     text = Outline(page).text
     for words in ("The age is", "at a depth of 0 cm", "5 dates", "Computed with lamina 1.2.3 (seed 3)", "alpha",
                   "1 cm took between", "95 % range is", "the true ages are unknowns"):  # fmt: skip

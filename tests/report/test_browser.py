@@ -53,7 +53,7 @@ def test_every_figure_is_drawn(tab, evil_file):
         assert drawn > 0
 
 
-def test_pointing_at_the_curve_tells_its_numbers(tab, evil_file):
+def test_pointing_at_the_curve_shows_its_numbers(tab, evil_file):
     tab.open(evil_file)
     tab.move(*middle(tab, "figure-rate"))
     assert "95 %" in tab.wait(

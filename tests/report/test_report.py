@@ -221,7 +221,7 @@ def test_what_rose_rose_and_what_fell_fell():
     assert "no clear change" in answer.answer(compute(lamina.fit(level, "gp")))[0]
 
 
-def test_the_check_tells_errors_that_are_too_large_from_those_that_are_too_small():
+def test_the_check_distinguishes_errors_that_are_too_large_and_too_small():
     content = compute(fits.posterior("gp"))
     n = 200
     even = (np.arange(n) + 0.5) / n

@@ -48,5 +48,5 @@ def page():
         "more likely an outlier than not",
     ],
 )
-def test_the_methods_and_tables_tell_what_the_record_holds(page, said):
+def test_the_methods_and_tables_describe_what_the_record_holds(page, said):
     assert said in page

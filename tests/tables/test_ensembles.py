@@ -48,7 +48,7 @@ def test_ages_between_the_depths_are_interpolated_in_each_member(tmp_path):
 
 
 def test_lines_that_say_the_same_are_one_layer(tmp_path):
-    """Tied rows, which ``write_ensemble`` tells one by one."""
+    """Tied rows, which ``write_ensemble`` writes one by one."""
     path = tmp_path / "ages.csv"
     path.write_text("depth,1,2\n0,10,20\n5,30,40\n5,30,40\n9,50,60\n")
     np.testing.assert_allclose(lamina.read_ensemble(path, [0, 5, 7]), [[10, 30, 40], [20, 40, 50]])

@@ -101,7 +101,7 @@ def test_year_means_ce(table):
     assert read(table(years.replace("year,", "age,", 1)), Options()).record.order == "decreasing"
 
 
-def test_the_header_of_the_error_may_tell_the_scale(table):
+def test_the_header_of_the_error_may_name_the_scale(table):
     understood = read(table(PLAIN.replace("age_sd", "age_sd (yr BP)")))
     assert (understood.scale, understood.record.t_unit) == ("BP", "BP")
 
@@ -118,7 +118,7 @@ def test_no_scale_is_reported_and_the_direction_comes_from_the_trend(table):
     assert "trend of the dates" in said["direction"]
 
 
-def test_depth_tells_which_way_time_runs_where_no_scale_does(table):
+def test_depth_shows_which_way_time_runs_where_no_scale_does(table):
     said = facts(read(table(PLAIN)))
     assert said["time"].startswith("larger is older")
     years = "depth,x,x_sd,value,value_sd\n1,1990,10,1,1\n2,1900,10,1,1\n3,1800,10,1,1\n"

@@ -75,7 +75,7 @@ def times(text: str | None, option: str = "--at") -> np.ndarray | None:
 
 
 def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
-    """Texts such as "1900:2000" as pairs. Raises MethodError for one that is no interval."""
+    """Texts such as "1900:2000" as pairs. Raises MethodError for one that is not an interval."""
     pairs = [_interval(text) for text in texts or []]
     try:
         return checked(pairs)

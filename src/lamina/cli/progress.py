@@ -14,7 +14,7 @@ ESS = 400.0
 
 @contextmanager
 def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """A function of (done, all) that moves a bar on standard error; None where that is no terminal."""
+    """A function of (done, all) that moves a bar on standard error; None if that is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -76,7 +76,7 @@ class Method:
 
     @property
     def chains(self) -> bool:
-        """Whether it runs chains that report progress and can go on from a checkpoint."""
+        """Whether it runs chains that report progress and can continue from a checkpoint."""
         return "checkpoint" in self.options
 
     def check_model(self, model: Model, others: Mapping[str, Method]) -> None:

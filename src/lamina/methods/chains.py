@@ -4,7 +4,7 @@ Convergence is judged on the parameters, on the curve at a few times and on the 
 of them and on the mean and variance of all. All inputs are kept for no more draws than the user wants, so that memory
 depends on these and not on the number of sweeps.
 
-A checkpoint holds where chains stand, as arrays by name. It is checked before compiled code sees it again.
+A checkpoint holds the state of the chains, as arrays by name. It is checked before compiled code sees it again.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def precision(problem: Problem) -> np.dtype:
 
 
 def take_checkpoint(chains: Sequence[Chain], thin: int, warmed_up: int) -> Checkpoint:
-    """Everything that chains need to go on."""
+    """Everything that chains need to continue."""
     found = {"thin": np.array(thin), "warmed up": np.array(warmed_up), "of": np.array(_fingerprint(chains))}
     for k, chain in enumerate(chains):
         own = {f"draws {name}": values for name, values in chain.complete.items() if name != "phi"}

@@ -43,8 +43,8 @@ def run_until_converged(
 ) -> Draws:
     """Warm up, then sample until the chains have converged or each has made ``max_sweeps``.
 
-    An interrupt returns the draws so far. From a checkpoint the chains go on, without another warm-up, for at most
-    ``max_sweeps`` more: a run that was interrupted and goes on gives the draws of one that was not.
+    An interrupt returns the draws so far. From a checkpoint the chains continue, without another warm-up, for at most
+    ``max_sweeps`` more: a run that was interrupted and continued gives the draws of one that was not.
     """
     began = time.perf_counter()
     runner, keep = ChainRunner(chains, workers, progress), chains[0].budget.watched
@@ -218,7 +218,7 @@ class ChainRunner:
         return float(min(np.fmin.reduce(self.ess, initial=np.inf), self.most_ess)) if self.ess is not None else 0.0
 
     def checkpoint(self) -> Checkpoint:
-        """Everything needed to go on, as arrays."""
+        """Everything needed to continue, as arrays."""
         return take_checkpoint(self.chains, thin=self.thin, warmed_up=self.warmed_up)
 
     def restore(self, checkpoint: Checkpoint) -> None:

@@ -1,4 +1,4 @@
-"""Where each parameter stands in ``phi``, the vector of all hyperparameters.
+"""The position of each parameter in ``phi``, the vector of all hyperparameters.
 
 phi (P,) is unconstrained, with independent normal priors (``lamina.model.priors``):
 

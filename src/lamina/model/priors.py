@@ -29,7 +29,7 @@ LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 
 
 def check_priors(given: Any) -> dict[str, tuple[float, float]]:
-    """Medians and factors by the names of parameters. Raises MethodError for what is no prior."""
+    """Medians and factors by the names of parameters. Raises MethodError if one is not a prior."""
     return {name: _checked_prior(name, prior) for name, prior in _checked_dict("priors", given).items()}
 
 
@@ -154,7 +154,7 @@ def _factors(curve: Kernel, is_first: bool = True) -> list[tuple[Kernel, bool]]:
 
 
 def usual_step(record: Record) -> float:
-    """The usual distance in depth from date to date, or 1 without depths. Rows without a date play no part in it."""
+    """The usual distance in depth from date to date, or 1 without depths. Rows without a date are not counted."""
     depth = record.depth
     if depth is None:
         return 1.0

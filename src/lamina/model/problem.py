@@ -1,7 +1,7 @@
 """A record and a model, as the arrays that the methods work on.
 
 Inside, time always increases down each sequence and is counted from a central date: internal = sign * t - origin.
-All hyperparameters stand in one vector ``phi``: see ``lamina.model.parameters``. ``free`` marks those that are unknown;
+All hyperparameters are in one vector ``phi``: see ``lamina.model.parameters``. ``free`` marks those that are unknown;
 the others keep their value.
 """
 
@@ -119,7 +119,7 @@ class Problem:
 def build_problem(record: Record, model: Model, has_gap_prior: bool = True) -> Problem:
     """Check a model against a record and lay both out in arrays.
 
-    Without ``has_gap_prior`` the method has no prior of the gaps, and alpha plays no part.
+    Without ``has_gap_prior`` the method has no prior of the gaps, and alpha is not used.
     """
     check_space(record, model.kernel)
     check_field_model(record, model.offsets, model.engine)

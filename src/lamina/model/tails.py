@@ -1,4 +1,4 @@
-"""The dates that a model is fitted with: those of the record, with tails where the model wants them."""
+"""The dates that a model is fitted with: those of the record, with tails if the model has them."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan:
-    """Read dates and depths and check everything that can be checked before the fit begins."""
+    """Read dates and depths and check everything that can be checked before the fit starts."""
     began = time.perf_counter()
     t_errors = "normal" if options.t_errors == "normal" else "student"
     # The model gives dates their tails, so that the record keeps the errors as they were reported.

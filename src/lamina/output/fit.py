@@ -60,7 +60,7 @@ DEMO_WARNING = (
 def plan_fit(
     table: Path, options: Options, request: OutputRequest, age_files: Mapping[str, Path] | None = None
 ) -> Plan:
-    """Read a table and check everything that can be checked before the fit begins.
+    """Read a table and check everything that can be checked before the fit starts.
 
     age_files: "ages" or "ages_covariance", a file of another age model.
     """

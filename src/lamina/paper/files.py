@@ -92,7 +92,7 @@ def write_paper(
 
 
 def _store(folder: Path, name: str) -> Path:
-    """Where results are kept as they come; another version of lamina begins anew."""
+    """Where results are kept as they come; another version of lamina starts again."""
     return folder / f".{name}-{version('lamina')}.jsonl"
 
 

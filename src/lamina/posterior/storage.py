@@ -107,7 +107,7 @@ def save(posterior: Posterior, path: str | Path) -> None:
 
 
 def load_libraries() -> None:
-    """Load what ``save`` needs. Raises StorageError where that fails, for want of memory for example."""
+    """Load what ``save`` needs. Raises StorageError where that fails, for lack of memory, for example."""
     try:
         import h5py  # noqa: F401
         import xarray  # noqa: F401

@@ -1,1 +1,1 @@
-"""What every room stands on: checks of arrays, files written atomically, CPUs, names of calendars."""
+"""What every room uses: checks of arrays, files written atomically, CPUs, names of calendars."""

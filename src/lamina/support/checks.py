@@ -82,7 +82,7 @@ def labels(name: str, values: Iterable[Any] | None, n: int) -> Labels | None:
 
 
 def rows_by_label(given: Labels) -> dict[Hashable, NDArray[np.intp]]:
-    """The positions of the rows with each label, in the order in which labels first appear; None is no label."""
+    """The positions of the rows with each label, in the order in which labels first appear; None is not a label."""
     rows: dict[Hashable, list[int]] = {}
     for i, name in enumerate(given):
         if name is not None:

@@ -160,7 +160,7 @@ def replacing_stream(path: str | Path) -> Iterator[io.FileIO]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text with plain line ends. Bytes of a file name that are no UTF-8 become escapes such as \\udcff."""
+    """Write UTF-8 text with plain line ends. Bytes of a file name that are not UTF-8 become escapes such as \\udcff."""
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 

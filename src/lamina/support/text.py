@@ -27,7 +27,7 @@ def visible(text: str) -> str:
 
 
 def to_cell(text: str) -> str:
-    """Text for a cell of a CSV file that no spreadsheet takes for a formula: an apostrophe stands before = + - @.
+    """Text for a cell of a CSV file that no spreadsheet takes for a formula: an apostrophe is put before = + - @.
 
     Numbers stay as they are. ``from_cell`` takes the apostrophe away.
     """

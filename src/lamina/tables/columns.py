@@ -35,7 +35,7 @@ NO_OUTPUT = "(no output)"
 
 @dataclass(frozen=True)
 class Columns:
-    """The headers that play a part. Error columns come as a list, because upper and lower are two.
+    """The headers that are used. Error columns come as a list, because upper and lower are two.
 
     The input may be MADE of others: of its limits, which are then its errors, or of radiocarbon ages. What radiocarbon
     needs comes as lists too: whether one column is meant matters only if there are ages to calibrate.

@@ -31,7 +31,7 @@ def read_ensemble(path: str | PathLike[str], depths: ArrayLike | None = None) ->
     commas, semicolons, tabs or spaces, with or without a header. A first column without a name, in which R writes row
     names, is ignored. Two more files are read: the iterations of a run of Bacon (.out, with the .bacon file beside it),
     and a LiPD file (.lpd) with an ensemble table. Bacon's summary of ages (depth, min, max, median, mean) has no
-    members: for want of better, they are made as if errors were shared by all depths, with a SummaryWarning.
+    members: lacking these, they are made as if errors were shared by all depths, with a SummaryWarning.
 
     depths: the depths of the rows, such as ``record.depth``. Ages between the depths of the file are interpolated
         linearly in each member; neighbouring lines with the same depth and ages are one layer. Where a depth is NaN, so

@@ -116,7 +116,7 @@ class Table:
         return self.header_problem(f"{len(headers)} columns may hold {what}: {listing(headers)}", do)
 
     def find(self, name: str) -> Header | None:
-        """The column that the user calls `name`: the very header, or the same without case and punctuation.
+        """The column that the user calls `name`: exactly the header, or the same without case and punctuation.
 
         Raises TableError if several columns have this name and do not hold the same.
         """

@@ -130,12 +130,12 @@ _ANY_SIGMA = re.compile(
 
 @dataclass(frozen=True)
 class Header:
-    """A header and what it says. `role` is None for a column that plays no part.
+    """A header and what it says. `role` is None for a column that is not used.
 
     word: the alias found, "" for an error column that names no quantity and belongs to the one at its left.
     rank: 0 for the best names of a role. error: whether it holds an error or a limit instead of the value itself.
     scale: "BP", "CE", or "BC" for years that count back from the year 1.
-    side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is no limit.
+    side: "up" or "low" for one-sided errors and limits. says_error: the header says that it is not a limit.
     sigma: how many standard deviations an error is, None if unknown. unclear: what may say so, but is not understood.
     label: the name for axes; "" for the header without its unit.
     """
@@ -190,7 +190,7 @@ def squash(text: str) -> str:
 def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Header:
     """Take a header apart. `named` gives roles to columns that the user named: squashed header to role.
 
-    Radiocarbon ages and their errors, which are no calendar ages, have roles of their own.
+    Radiocarbon ages and their errors, which are not calendar ages, have roles of their own.
     """
     named = named or {}
     if len(text) > _LONGEST_TEXT:
@@ -210,12 +210,12 @@ def parse(index: int, text: str, named: Mapping[str, str] | None = None) -> Head
 
 
 def is_radiocarbon(text: str) -> bool:
-    """Whether a text speaks of radiocarbon ages that are not calibrated."""
+    """Whether a text names radiocarbon ages that are not calibrated."""
     return bool(_RADIOCARBON.search(text)) and not is_calibrated(text)
 
 
 def is_calibrated(text: str) -> bool:
-    """Whether a text speaks of calibrated ages, or of calendar ages."""
+    """Whether a text names calibrated ages, or of calendar ages."""
     return bool(_CALIBRATED.search(_RADIOCARBON.sub(" ", text)))
 
 
@@ -256,7 +256,7 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
 
 
 def _bracketed(text: str) -> list[str]:
-    """What stands in brackets, separated at commas."""
+    """The text in brackets, separated at commas."""
     return [part for inside in _BRACKETS.findall(text) for part in re.split("[,;]", inside)]
 
 
@@ -305,7 +305,7 @@ def _sigma(token: str) -> float:
 
 
 def _numberless(part: str) -> str:
-    """What stands in brackets, without the numbers that cannot be about sigmas."""
+    """The text in brackets, without the numbers that cannot be about sigmas."""
     return _OTHER_NUMBERS.sub(" ", part)
 
 

@@ -66,7 +66,7 @@ class Between:
     exact: Mask
 
     def fields(self) -> dict[str, Any]:
-        """depth and its unit, tie, hiatus and least_gap of the record, without those that it has not.
+        """depth and its unit, tie, hiatus and least_gap of the record, without those it lacks.
 
         Raises TableError.
         """

@@ -40,7 +40,7 @@ class TableError(LaminaError):
 
 
 class StandIn(str):
-    """The value of an option that only the user knows: `check` goes on with it, and shows NUMBER instead."""
+    """The value of an option that only the user knows: `check` continues with it, and shows NUMBER instead."""
 
 
 class Line(int):

@@ -96,7 +96,7 @@ def _refuse_pointed_thousands(reading: Reading, headers: Iterable[Header]) -> No
 def values(reading: Reading, header: Header, what: str, blank: bool | Mask = False, faults: bool = True) -> Array:
     """The numbers in a column, shape (rows,); NaN for an empty cell where `blank`, one or one a row, allows it.
 
-    A cell that is no number is NaN too, and added to the `faults`, which call the content `what`.
+    A cell that is not a number is NaN too, and added to the `faults`, which call the content `what`.
     """
     cells = reading.column(header)
     column = numbers_in(cells, reading.comma)

@@ -48,7 +48,7 @@ class Key:
 
 
 def find_key(reading: Reading) -> Key | None:
-    """What defines the order; None if the user wants none. Raises TableError if nothing does."""
+    """What defines the order; None if the user has chosen none. Raises TableError if nothing does."""
     columns, chosen = reading.columns, reading.options.order
     if chosen is not None and chosen.lower() == "none":
         reading.fact("order", "none: every row stands alone", reading.set_by("order"))

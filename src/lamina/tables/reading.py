@@ -159,7 +159,7 @@ def _dates_table(options: Options) -> Table:
 
 
 def _understand(table: Table) -> TableReading:
-    """What the rows of a table say, without its bad rows if the user wants that."""
+    """What the rows of a table say, without its bad rows if the user has chosen that."""
     bad: dict[int, None] = {}
     kept = table
     while True:

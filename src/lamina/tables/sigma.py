@@ -68,7 +68,7 @@ class _Quantity:
 
     @property
     def kind(self) -> str | None:
-        """The kind of date that the user wants."""
+        """The kind of date that the user has chosen."""
         return self.reading.options.t_errors if self.role == "t" else None
 
     def option(self, name: str) -> tuple[str, float | str | None]:

@@ -3,8 +3,8 @@
 Numba keeps compiled code beside the source or else in the user's cache folder. If it can write to neither, it raises an
 error; so it does if the disk is full, or if what it has kept is damaged. A fit can compile again instead.
 
-Numba compiles a function again when the file changes in which it stands. Code that is inlined from other files would
-stay as it was. Here a function of lamina is compiled again when any file with compiled code has changed.
+Numba compiles a function again when its file changes. Code that is inlined from other files would stay as it was.
+Here a function of lamina is compiled again when any file with compiled code has changed.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _load(cache: Any, signature: Any, context: Any, load: Callable[..., Any]) ->
 
 
 def _drop_index(cache: Any) -> None:
-    """Remove the index of the code that was kept: it may speak of code that is damaged, or not there."""
+    """Remove the index of the code that was kept: it may list code that is damaged or missing."""
     with suppress(OSError):
         os.unlink(cache._cache_file._index_path)
 
@@ -136,22 +136,22 @@ def take_over() -> None:
 
 
 class _Watch(event.Listener):
-    """Calls ``tell`` when a function of lamina is first compiled."""
+    """Calls ``report`` when a function of lamina is first compiled."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell, self.done = tell, False
+    def __init__(self, report: Callable[[], None]) -> None:
+        self.report, self.done = report, False
 
     def on_start(self, event: Any) -> None:
         if not self.done and event.data["dispatcher"].py_func.__module__.startswith("lamina."):
             self.done = True
-            self.tell()
+            self.report()
 
     def on_end(self, event: Any) -> None:
-        """Nothing to tell."""
+        """Nothing to report."""
 
 
 @contextmanager
-def watch(tell: Callable[[], None]) -> Iterator[None]:
-    """Inside, ``tell`` is called once if something has to be compiled."""
-    with event.install_listener("numba:compile", _Watch(tell)):
+def watch(report: Callable[[], None]) -> Iterator[None]:
+    """Inside, ``report`` is called once if something has to be compiled."""
+    with event.install_listener("numba:compile", _Watch(report)):
         yield

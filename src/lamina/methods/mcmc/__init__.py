@@ -52,7 +52,7 @@ def run(
 ) -> Draws:
     """Sample. ``draws`` are kept in all, thinned evenly; ``max_sweeps`` is the limit of each chain after warm-up.
 
-    checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to go on from there.
+    checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to continue from there.
     """
     kind = _kind_of(problem)
     seeds, budget = np.random.SeedSequence(seed).spawn(chains), draw_budget(problem, draws, chains)

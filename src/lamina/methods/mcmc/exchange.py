@@ -122,7 +122,7 @@ def _relink(rows, low, high):
 
 
 @njit(**INLINE)
-def _look_ahead_again(now, p, q):
+def _update_backward(now, p, q):
     """Write b and the sums of later dates anew at positions p + 1 ... q."""
     dims = now.process.dims
     later = Information(zeros(dims, dims), zeros(dims, (0,)))
@@ -164,5 +164,5 @@ def exchange(wanted, now, past, p, shift, rng):
     add_to_total(now, last, change_last)
     if _same_block(rows, first, last):
         _relink(rows, first if now.way > 0 else last, last if now.way > 0 else first)
-    _look_ahead_again(now, p, q)
+    _update_backward(now, p, q)
     return True

@@ -1,7 +1,7 @@
 """Random walks of alpha, memory and t_scale given the inputs.
 
 Each leaves p(parameter | tau) invariant: the gaps determine alpha and memory, Eqs. (5) and (9), and the dates
-t_scale, Eq. (59). The likelihood plays no part, so that a move costs O(1), or O(N) for memory.
+t_scale, Eq. (59). The likelihood does not change, so that a move costs O(1), or O(N) for memory.
 """
 
 from __future__ import annotations

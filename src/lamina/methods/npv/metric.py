@@ -108,7 +108,7 @@ def gradient_of(plan, metric, d_x, out):
 def _bend(plan, r):
     """Replace r (K, n) by the changes of the coordinates and return their derivatives.
 
-    log(1 + r) for a log-gap down to half the gap, from where it goes on as a straight line.
+    log(1 + r) for a log-gap down to half the gap, from where it continues as a straight line.
     """
     slope = np.ones(r.shape)
     for c in range(len(r)):

@@ -28,7 +28,7 @@ def with_age_types(reading: Reading) -> Reading:
     """The reading, in which radiocarbon ages have a column of their own.
 
     What decides, in this order: a column age_type, the option age_type, a column of curves, the option curve. If none
-    does and something speaks for radiocarbon, that becomes a question. Raises TableError.
+    does and something suggests radiocarbon, that becomes a question. Raises TableError.
     """
     columns, options = reading.columns, reading.options
     if columns.t.index == MADE and columns.t_errors:
@@ -179,7 +179,7 @@ def _as_calendar(reading: Reading) -> Reading:
 
 
 def _as_radiocarbon(reading: Reading) -> Reading:
-    """Calendar ages beside radiocarbon ages, of which the user wants the latter."""
+    """Calendar ages beside radiocarbon ages, of which the user has chosen the latter."""
     _by_option(reading)
     columns, t = reading.columns, reading.columns.t
     for i, cell in enumerate(reading.column(t)):

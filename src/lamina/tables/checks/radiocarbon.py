@@ -1,4 +1,4 @@
-"""Whether ages that do not say so are radiocarbon ages: what speaks for it, and what speaks against it."""
+"""Whether ages that do not say so are radiocarbon ages: the evidence for and against it."""
 
 import re
 from pathlib import Path
@@ -61,7 +61,7 @@ def is_calendar(reading: Reading) -> str:
 
 
 def suspicions(reading: Reading) -> list[str]:
-    """What speaks for radiocarbon ages, one clause each; [] for nothing."""
+    """The evidence for radiocarbon ages, one clause each; [] for nothing."""
     columns = reading.columns
     measured = {h.index for h in (columns.y, *columns.y_errors)}
     others = [h for h in reading.headers if h.index not in measured and h.text]
@@ -156,7 +156,7 @@ def materials(reading: Reading, rows: list[int]) -> tuple[dict[int, str], dict[i
 
 
 def other_curve(reading: Reading, rows: list[int]) -> tuple[str | None, str] | None:
-    """A curve that is more likely than IntCal20 for these rows, and why; None if nothing speaks for one.
+    """A curve that is more likely than IntCal20 for these rows, and why; None if nothing suggests one.
 
     The curve is None if some rows are marine and others are not.
     """

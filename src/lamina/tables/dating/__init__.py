@@ -188,7 +188,7 @@ def _note_impossible(reading: Reading, t: Array) -> None:
 
 
 def _kinds(reading: Reading, t: Array, errors: Errors, absent: Mask) -> list[Date | None]:
-    """Dates of the kind that the user wants, None for Gaussian and exact ones."""
+    """Dates of the kind that the user has chosen, None for Gaussian and exact ones."""
     kind = reading.options.t_errors
     dates: list[Date | None] = [None] * t.size
     sd, low, up = errors

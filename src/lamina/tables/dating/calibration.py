@@ -160,7 +160,7 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
 
 
 def _doubt_curve(reading: Reading, rows: list[int]) -> None:
-    """Ask for the curve of rows that name none if something speaks against the usual one; else warn."""
+    """Ask for the curve of rows that name none if something suggests another than the usual one; else warn."""
     other = other_curve(reading, rows)
     if other is None:
         reading.warn(

@@ -38,7 +38,7 @@ def with_meanings(table: Table, meanings: dict[Header | None, str]) -> Table:
 
 
 def without_role(table: Table, *columns: Header | None) -> Table:
-    """The same table, where these columns play no part."""
+    """The same table, where these columns are not used."""
     unused = {column.index for column in columns if column is not None}
     return replace(table, headers=[replace(h, role=None) if h.index in unused else h for h in table.headers])
 

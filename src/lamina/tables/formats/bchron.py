@@ -27,7 +27,7 @@ def from_bchron(table: Table) -> Table:
 
 
 def unused_thickness(thickness: object | None) -> tuple[Fact, ...]:
-    """A note that the thickness of samples plays no part."""
+    """A note that the thickness of samples is not used."""
     if thickness is None:
         return ()
     return (Fact("thickness", f"{thickness} is not used", "a date counts for the middle of its sample"),)

@@ -54,7 +54,7 @@ def join_dates(table: Table, dates: Table) -> Table:
 
 
 def without(table: Table, roles: Collection[str]) -> Table:
-    """The same table, where columns of these roles, and errors without a name beside them, play no part."""
+    """The same table, where columns of these roles, and errors without a name beside them, are not used."""
     headers, beside = [], False
     for header in table.headers:
         nameless = header.role == "error"

@@ -22,7 +22,7 @@ class Repeated:
         return bool(text) and self._rest(text)[0]
 
     def around(self, text: str, centres: Sequence[str]) -> tuple[str, str, str] | None:
-        """A text as what stands before one of the centres, the centre, and what stands after it.
+        """A text as the text before one of the centres, the centre, and the text after it.
 
         Before and after there are only words of this kind. The first centre, after the fewest words, wins.
         """

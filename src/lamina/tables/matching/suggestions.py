@@ -105,7 +105,7 @@ def limits_only(table: Table, role: str) -> TableError | None:
 
 
 def _likely_input(table: Table) -> Header | None:
-    """A column of numbers whose name speaks of ages or years; one with a calendar, or corrected, first."""
+    """A column of numbers whose name suggests ages or years; one with a calendar, or corrected, first."""
     plain = {h.index: _WITHIN.sub("", _words(h)) for h in table.headers}
     ages = [h for h in table.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
     found = [h for h in ages if _numeric(table, h)]
@@ -128,7 +128,7 @@ def _speaks_of_ages(table: Table) -> bool:
 
 
 def likely_depth(table: Table) -> Header | None:
-    """A column of numbers whose name speaks of depths in another language."""
+    """A column of numbers whose name means depth in another language."""
     return next((h for h in table.headers if _DEPTH.search(_words(h)) and _numeric(table, h)), None)
 
 

@@ -8,7 +8,7 @@ from ..messages import counted, flag
 
 
 def fill_down(reading: Reading) -> Reading:
-    """The reading, in which empty cores and sites repeat the one above, if the user wants that. Else asks if so."""
+    """The reading, in which empty cores and sites repeat the one above, if the user has chosen that; otherwise asks."""
     headers = [h for h in (reading.columns.site, reading.columns.core) if h is not None]
     if not reading.options.fill_down:
         for header in headers:
