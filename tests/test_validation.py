@@ -1,4 +1,4 @@
-"""Dates left out of an age-depth model: which, how they are predicted, and what is said about the bands."""
+"""Dates left out of an age-depth model: which, how they are predicted, and what is reported about the bands."""
 
 from dataclasses import replace
 

@@ -15,8 +15,8 @@ from ..records.places import Places
 Array = np.ndarray
 
 #: Lengths in time: the median as a part of the span, and the factor. Most of the prior lies below a fifth of the span:
-#: the trend of a curve with a longer length could not be told from the mean of the rates.
-LENGTH_PART, LENGTH_FACTOR = 1.0 / 16.0, 2.5
+#: the trend of a curve with a longer length could not be distinguished from the mean of the rates.
+TIME_PART, TIME_FACTOR = 1.0 / 16.0, 2.5
 #: Lengths in space: the median as a part of the median distance of two sites, the factor, and what sites at one point
 #: would have.
 SPACE_PART, SPACE_FACTOR, USUAL_KM = 0.5, 3.0, 1000.0
@@ -84,7 +84,7 @@ def space_priors(record: Record, t: Array, kernel: Kernel) -> list[tuple[float, 
     curves = sum(isinstance(getattr(term, "time", term), Stationary) for term in kernel.terms)
     apart = places.distances()[np.triu_indices(len(places), 1)]
     medians = {
-        "length": (LENGTH_PART * span, LENGTH_FACTOR),
+        "length": (TIME_PART * span, TIME_FACTOR),
         "length_km": (SPACE_PART * float(np.median(apart)) or USUAL_KM, SPACE_FACTOR),
     }
     size = float(np.sqrt(np.mean(found_lines.rates**2))) if len(found_lines.rates) else 0.0

@@ -22,7 +22,7 @@ def check_listing(reading: Reading, key: Array, header: Header | None, by: str, 
     two cores, and if the depths contradict an order by rows.
 
     key: the place of each row, of the column `header`, by depth, height, rows or another column. groups: the rows of
-    each sequence. Nothing is to be said if the user has named the column of depths.
+    each sequence. No message is needed if the user has named the column of depths.
     """
     depth = reading.columns.depth or reading.columns.height
     named = reading.options.order is not None or reading.options.depth is not None

@@ -66,7 +66,7 @@ def without(table: Table, roles: Collection[str]) -> Table:
 def _listed_by_depth(table: Table, header: Header, at: np.ndarray) -> Table:
     """The table, with a warning if its depths turn back. Raises TableError if they may hide a second core.
 
-    Nothing is to be said if cores are named, or the user names the column.
+    No message is needed if cores are named, or the user names the column.
     """
     if table.options.depth is not None or any(h.role in ("core", "site") for h in table.headers):
         return table
