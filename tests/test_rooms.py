@@ -4,6 +4,7 @@ The source is parsed and never imported, so that this test is fast and sees impo
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -166,6 +167,14 @@ def test_rooms_import_downwards_and_openly(found, check):
 def test_modules_are_imported_by_name_only_in_the_front_door_and_where_the_command_line_looks_for_options():
     dynamic = {name for name, path in modules(SOURCE).items() if "import_module(" in path.read_text()}
     assert dynamic == {"lamina", "lamina.tables"}
+
+
+def test_contributing_lists_the_rooms_in_their_order():
+    """A name at the beginning of a line, or two that share one."""
+    text = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = text.split("```text\n")[1].split("```")[0].splitlines()
+    listed = [name.strip("/") for line in lines for name in re.split(r"  +", line)[0].split()]
+    assert tuple(listed) == ROOMS[: ROOMS.index("__main__")]
 
 
 def test_no_folder_is_crowded():
