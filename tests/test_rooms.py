@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "lamina"
 ROOMS = (
     *("errors", "support", "engine", "kernels", "dates", "records", "record", "gaps", "model", "dense", "markov"),
     *("field", "likelihood", "methods", "posterior", "functionals", "fitting", "validation", "datasets"),
-    *("tables", "plots", "report", "output", "batches", "paper", "cli", "__main__", "lamina"),
+    *("tables", "plots", "report", "output", "batches", "paper", "app", "cli", "__main__", "lamina"),
 )
 #: Packages that may be imported inside a function, because they are slow to import or optional.
 HEAVY = {

@@ -1,7 +1,11 @@
 """Progress on a terminal."""
 
 import io
+import json
+import os
 import sys
+
+import pytest
 
 from lamina.cli import progress
 from lamina.support import convergence
@@ -31,3 +35,26 @@ def test_nothing_is_shown_where_quiet_is_wanted_or_nobody_looks(monkeypatch):
         with progress.sampling(quiet) as show:
             assert show is None
         assert screen.getvalue() == ""
+
+
+def test_programs_get_lines_of_json(monkeypatch):
+    monkeypatch.setenv(progress.FOR_PROGRAMS, "json")
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with progress.sampling(quiet=True) as show:
+        show({"stage": "sampling", "sweeps": 10, "r_hat": float("nan"), "ess": 5.0})
+    assert json.loads(written.getvalue()) == {"stage": "sampling", "sweeps": 10, "ess": 5.0, "enough_ess": 400.0}
+
+
+def test_a_run_that_nobody_follows_any_more_is_interrupted(monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    monkeypatch.setenv(progress.FOR_PROGRAMS, "json")
+    with os.fdopen(write, "w") as pipe, progress.sampling() as show:
+        monkeypatch.setattr(sys, "stderr", pipe)
+        with pytest.raises(KeyboardInterrupt):
+            show({"stage": "sampling", "sweeps": 10})
+        monkeypatch.undo()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, pipe.fileno())  # what is left in its buffer
+        os.close(nowhere)

@@ -68,7 +68,7 @@ def read_option(field: Field[Any]) -> Given:
     kind: Any = str | None
     if field.type is bool:
         kind = bool
-    elif field.type in (tuple[float, ...] | None, tuple[str, ...] | None):
+    elif field.type in (tuple[float, ...] | None, tuple[int, ...] | None, tuple[str, ...] | None):
         kind = list[str] | None
     elif choices:
         kind, more = Literal[choices] | None, {"case_sensitive": False}

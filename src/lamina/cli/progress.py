@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +13,8 @@ from typing import Any
 #: The bar is full when the slowest quantity has this many effective draws: ``lamina.support.convergence.ESS``, written
 #: again because importing it takes time, for which --help should not wait.
 ESS = 400.0
+#: With this environment variable set to "json", progress is written for programs: one line of JSON at a time.
+FOR_PROGRAMS = "LAMINA_PROGRESS"
 
 
 @contextmanager
@@ -44,8 +49,11 @@ def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] 
 def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """A function for ``fit(progress=...)`` that shows sweeps, R-hat and effective draws.
 
-    None if standard error is not a terminal.
+    None if standard error is not a terminal, unless a program asks for progress (``FOR_PROGRAMS``).
     """
+    if os.environ.get(FOR_PROGRAMS) == "json":
+        yield write_line
+        return
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -66,3 +74,15 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
             shown.update(task, description=state["stage"], total=ESS, completed=done, state=text)
 
         yield show
+
+
+def write_line(state: dict[str, Any]) -> None:
+    """Write progress to standard error as one line of JSON: stage, sweeps, r_hat, ess and the ess that is enough.
+
+    If nobody reads it any more, the run is interrupted: the program that has started it has ended.
+    """
+    known = {name: value for name, value in state.items() if not isinstance(value, float) or math.isfinite(value)}
+    try:
+        print(json.dumps({**known, "enough_ess": ESS}, default=str), file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        raise KeyboardInterrupt from None

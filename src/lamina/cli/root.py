@@ -11,6 +11,7 @@ from ..errors import LaminaError
 from . import options as given
 from . import paper
 from .agedepth import agedepth
+from .app import app as in_browser
 from .batch import batch
 from .check import check
 from .compare import compare
@@ -50,6 +51,7 @@ app = typer.Typer(
 )
 for command in fit, check, agedepth, compare, batch, demo:
     app.command()(command)
+app.command("app")(in_browser)
 app.add_typer(paper.app, name="paper")
 
 

@@ -136,12 +136,18 @@ def line_names(record: Record, table: TableLines | None) -> list[str] | None:
 
     An age-depth model has layers of its own between the dated rows of the table, in the same order.
     """
+    lines = line_numbers(record, table)
+    return None if lines is None else ["added layer" if line is None else f"line {line}" for line in lines]
+
+
+def line_numbers(record: Record, table: TableLines | None) -> list[int | None] | None:
+    """The line of each row in the table that it was read from, None for an added layer; None without a table."""
     if table is None:
         return None
     if len(table.lines) == len(record):
-        return [f"line {line}" for line in table.lines]
-    dated = iter(np.array(table.lines)[table.record.dated])
-    return [f"line {next(dated)}" if known else "added layer" for known in record.dated]
+        return list(table.lines)
+    dated = (line for line, known in zip(table.lines, table.record.dated, strict=True) if known)
+    return [next(dated) if known else None for known in record.dated]
 
 
 def row_name(record: Record, row: int, names: Sequence[str] | None = None) -> str:

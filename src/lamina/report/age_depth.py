@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import RecordError
 from ..posterior.agedepth import describe_width, width_grid
 from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density, input_shifts
-from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, row_name
+from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, line_numbers, row_name
 from ..posterior.summary import parameters
 from ..records.axes import describe, latest_time
 from ..support.numbers import count, number, percent, plain, with_range, with_sd
@@ -42,7 +42,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     names = line_names(record, run.reading)
     ages, accumulation = posterior.ages(width_grid(record)), accumulation_quantiles(posterior)
     lead = [_span(posterior, ages), describe_width(posterior, ages), _shifts(posterior)]
-    drawn = {"age-depth": _age_depth(posterior, ages, names), "accumulation": _accumulation(posterior, accumulation)}
+    drawn = {"age-depth": _age_depth(posterior, ages, run), "accumulation": _accumulation(posterior, accumulation)}
     page = Page(
         title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
         top="age_depth.html",
@@ -113,7 +113,7 @@ def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
     )
 
 
-def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None) -> Figure:
+def _age_depth(posterior: Posterior, ages: pd.DataFrame, run: Run) -> Figure:
     """Age against depth with its bands, and the dates as their densities."""
     record, axes, x = posterior.record, describe(posterior.record), ages["depth"].to_numpy()
     middle, low, high = (ages[name].to_numpy() for name in ("q50", "q2.5", "q97.5"))
@@ -122,7 +122,7 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, names: list[str] | None
         for d, m, a, b in zip(x, middle, low, high, strict=True)
     ]
     mean, sd = ages["mean"].to_numpy(), ages["sd"].to_numpy()
-    traces = [*draw.bands(x, (low, high), (mean - sd, mean + sd)), *_densities(posterior, names)]
+    traces = [*draw.bands(x, (low, high), (mean - sd, mean + sd)), *_densities(posterior, run)]
     traces.append(draw.centre(x, middle, hovers, "median"))
     frame = draw.layout(axes.depth, axes.time, _depth_range(posterior))
     if record.hiatus is not None and record.depth is not None:
@@ -143,10 +143,11 @@ def _depth_range(posterior: Posterior) -> tuple[float, float]:
     return float(depth.min()) - margin, float(depth.max()) + margin
 
 
-def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
+def _densities(posterior: Posterior, run: Run) -> list[Trace]:
     """A closed outline for each date, and one point in each that says what it is."""
     record, depth = posterior.record, posterior.record.depth
     assert depth is not None
+    names = line_names(record, run.reading)
     rows = np.flatnonzero(record.dated)
     half = _half_width(depth)
     found, xs, ys, hovers = input_shifts(posterior, rows), [], [], []
@@ -162,11 +163,9 @@ def _densities(posterior: Posterior, names: list[str] | None) -> list[Trace]:
         hovers.append(draw.hover(place, dated, corrected, outlier))
     look: Look = {"fill": "toself", "fillcolor": "group-1-fill", "line": {"color": "group-1", "width": 0.8}}
     outlines = draw.line(np.concatenate(xs), np.concatenate(ys), name="dates", legendgroup="dates", **look)
-    marker = {"color": "group-1", "size": 5, "opacity": 0.7}
-    traces = [
-        outlines,
-        draw.points(depth[rows], record.t[rows], hovers, marker=marker, showlegend=False, legendgroup="dates"),
-    ]
+    look = {"marker": {"color": "group-1", "size": 5, "opacity": 0.7}, "showlegend": False, "legendgroup": "dates"}
+    look |= draw.places(rows, line_numbers(record, run.reading))
+    traces = [outlines, draw.points(depth[rows], record.t[rows], hovers, **look)]
     likely = [k for k, row in enumerate(rows) if chance[row] > LIKELY_OUTLIER]
     if likely:
         at, some = rows[likely], [hovers[k] for k in likely]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..methods.draws import affordable, evenly
 from ..posterior import functionals
 from ..posterior.boxes import drawn_rows, has_parts, has_rate, has_trend, input_shifts
-from ..posterior.diagnosis import line_names
+from ..posterior.diagnosis import line_names, line_numbers
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
 from ..posterior.summary import parameters
@@ -74,6 +74,7 @@ class Content:
     posterior: Posterior
     axes: Axes
     names: Sequence[str] | None  #: what to call each row; None for its position
+    lines: Sequence[int | None] | None  #: where each row is in the table; None without one
     curve: pd.DataFrame
     rate: pd.DataFrame | None
     curves: Array  #: (DRAWN_CURVES, len(curve)) joint draws
@@ -121,6 +122,7 @@ def compute(
         posterior=posterior,
         axes=axes,
         names=line_names(record, run.reading),
+        lines=line_numbers(record, run.reading),
         curve=curve,
         rate=rate,
         curves=posterior.sample_curves(curve["at"], n=DRAWN_CURVES),

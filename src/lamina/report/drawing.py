@@ -62,6 +62,13 @@ def points(x: Any, y: Any, hovers: Sequence[str], **look: Any) -> Trace:
     return line(x, y, hovers, **look) | {"mode": "markers"}
 
 
+def places(rows: Any, lines: Sequence[int | None] | None) -> dict[str, Any]:
+    """Which row of the record each point shows, and its line in the table, None if it has none: for other programs."""
+    found = [None if lines is None else lines[row] for row in rows]
+    own = [None if line is None or hasattr(line, "file") else int(line) for line in found]
+    return {"customdata": [[int(row), line] for row, line in zip(rows, own, strict=True)]}
+
+
 def centre(x: Any, y: Any, hovers: Sequence[str], name: str = "mean") -> Trace:
     """The line in the middle of a band."""
     return line(x, y, hovers, name=name, line={"color": "accent", "width": 2.5})

@@ -86,7 +86,8 @@ def inputs(content: Content) -> Figure:
         draw.sticks(
             t, shift - narrow, shift + narrow, showlegend=False, line={"color": "accent", "width": 1.5}, **group
         ),
-        draw.points(t, shift, hovers, name="posterior ± 2 sd", marker={"color": "accent", "size": 6}, **group),
+        draw.points(t, shift, hovers, name="posterior ± 2 sd", marker={"color": "accent", "size": 6}, **group)
+        | draw.places(found.index, content.lines),
     ]
     figure = {"data": traces, "layout": _layout(content, f"Shift ({unit})" if unit else "Shift", draw.level(0.0))}
     return draw.with_note(figure, thinning(len(content.inputs), len(content.posterior.record)))
@@ -106,8 +107,8 @@ def residuals(content: Content) -> Figure:
             )
             for row, one in part.iterrows()
         ]
-        look = {"color": colour, "size": 5}
-        traces.append(draw.points(part["at"], part["scaled"], hovers, name=draw.safe(group.name), marker=look))
+        look = {"marker": {"color": colour, "size": 5}} | draw.places(part.index, content.lines)
+        traces.append(draw.points(part["at"], part["scaled"], hovers, name=draw.safe(group.name), **look))
     frame = _layout(content, "Residual (sd)", draw.level(0.0), draw.level(2.0, "dot"), draw.level(-2.0, "dot"))
     reach = max(2.5, 1.1 * float(table["scaled"].abs().max()))
     frame["yaxis"]["range"] = [-reach, reach]
@@ -200,6 +201,7 @@ def _boxes(content: Content) -> list[Trace]:
             marker |= {"size": 9, "symbol": "triangle-up-open" if up else "triangle-down-open"}
         hovers = [_box_hover(content, int(row)) for row in group.rows]
         look = {"marker": marker, "showlegend": False, "legendgroup": group.name}
+        look |= draw.places(group.rows, content.lines)
         traces.append(draw.points(drawn.t[group.rows], drawn.y[group.rows], hovers, **look))
     return traces
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from markupsafe import Markup, escape
 
 from ..support import numbers
 from ..support.files import write_text
+from ..support.text import script_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,12 +63,6 @@ def interactive(plotly: str, figures: dict[str, dict[str, Any]]) -> dict[str, An
         "plotly": Markup(plotly_code()) if plotly == EMBED else "",
         "plotly_path": "" if plotly == EMBED else plotly,
     }
-
-
-def script_json(value: Any) -> str:
-    """JSON that cannot close its script element."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def write_plotly(folder: str | Path) -> Path:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
+from typing import Any
 
 #: Control characters, which can move the cursor, rename a window or run the text backwards; line ends and tabs aside.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -37,6 +39,12 @@ def to_cell(text: str) -> str:
 def from_cell(cell: str) -> str:
     """The text that ``to_cell`` made a cell of."""
     return cell[1:] if _QUOTED.match(cell) and not is_number(cell[1:]) else cell
+
+
+def script_json(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def is_number(text: str) -> bool:

@@ -186,6 +186,11 @@ def read_table(path: Path, options: Options, dates: bool = False) -> Table:
     )  # fmt: skip
 
 
+def read_rows(path: Path, options: Options) -> Rows:
+    """All rows of a file, also of one in which there is no table. Raises TableError if it cannot be read at all."""
+    return _read_rows(path, _bytes(path), options, dates=False)
+
+
 def _read_rows(path: Path, data: bytes, options: Options, dates: bool) -> Rows:
     if lipd.is_lipd(path):
         return lipd.read(path, data, options.sheet, dates)

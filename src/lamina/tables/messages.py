@@ -27,11 +27,13 @@ class TableError(LaminaError):
     answers: the most likely values of the options that would decide what is not clear; {} if no option does.
     bad_lines: the lines of rows that cannot be used, which ``skip_bad_rows`` leaves out.
     about: the option that does not work; "" if the table is at fault.
+    places: the cells that the message names, each as its line and its column, either of which may be None.
     """
 
     answers: Mapping[str, Any] = {}
     bad_lines: Sequence[int] = ()
     about: str = ""
+    places: Sequence[tuple[int | None, str | None]] = ()
 
     def suggesting(self, **answers: Any) -> TableError:
         """The same error with values of options that would decide."""
@@ -124,11 +126,14 @@ def problem(
     rows: those of a record that `found` calls "{rows}".
     """
     where = path.name or str(path)
-    if line is not None:
-        where += f", {_place([line] if isinstance(line, int) else line, column)}"
+    lines = [line] if isinstance(line, int) else line
+    if lines is not None:
+        where += f", {_place(lines, column)}"
     elif column is not None:
         where += f", column {quote(column)}"
-    return TableError(f"{where}: {found}; {do}.", rows)
+    error = TableError(f"{where}: {found}; {do}.", rows)
+    error.places = [(one, column) for one in lines] if lines else [] if column is None else [(None, column)]
+    return error
 
 
 def _place(lines: Sequence[int], column: str | None) -> str:
@@ -178,6 +183,7 @@ class Notes:
             or_skip = f" ({flag('skip_bad_rows')} leaves bad rows out)" if bad else ""
             head = f"{path.name or path}: {len(faults)} things to correct{or_skip}:"
             error = TableError("\n".join([head, *worded]) + ".")
+            error.places = [(line, column) for (column, _, _), lines in faults for line in lines]
         error.bad_lines = sorted(bad)
         skip = self.faults.keys() - self.unclear - self.curable
         raise error.suggesting(**self.answers, **({"skip_bad_rows": True} if skip else {}))

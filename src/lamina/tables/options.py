@@ -58,6 +58,8 @@ class Options:
     missing: numbers that stand for an empty cell, such as -999; "none" if all numbers are measured.
     flags: whether columns such as reject, include, status and quality leave rows out ("use") or not ("ignore").
     skip_bad_rows: whether rows with cells that cannot be used are left out, and listed.
+    leave_out: lines of the file whose rows are left out.
+    ignore_date: lines of the file whose dates are not used: their rows are layers without a date.
 
     Raises TableError for a value that an option cannot have.
     """
@@ -102,6 +104,10 @@ class Options:
     )
     flags: str | None = _option("Leave out rows that a column such as reject marks (default).", "use", "ignore")
     skip_bad_rows: bool = _option("Leave out rows with cells that cannot be used, and list them.", default=False)
+    leave_out: tuple[int, ...] | None = _option("Line of the file to leave out; can be repeated.", metavar="LINE")
+    ignore_date: tuple[int, ...] | None = _option(
+        "Line of the file whose date is not used, as if it were empty; can be repeated.", metavar="LINE"
+    )
     t_name: str | None = _option("Name of the input, for figures and report.")
     t_unit: str | None = _option("Unit of the input, such as cal BP.")
     y_name: str | None = _option("Name of the output, for figures and report.")
@@ -129,6 +135,10 @@ class Options:
         if self.hiatus is not None:
             depths = tuple(_number("hiatus", one) for one in _several(self.hiatus))
             object.__setattr__(self, "hiatus", depths or None)
+        for name in "leave_out", "ignore_date":
+            if getattr(self, name) is not None:
+                lines = tuple(_line(name, one) for one in _several(getattr(self, name)))
+                object.__setattr__(self, name, lines or None)
         if self.missing is not None:
             codes = tuple(_code(one) for one in _several(self.missing))
             object.__setattr__(self, "missing", codes or None)
@@ -188,6 +198,14 @@ def _sigma(name: str, value: Any) -> float:
     if not 0.0 < number <= _MOST_SIGMAS:
         raise _wrong(name, value, f"a number above 0 and up to {_MOST_SIGMAS}, such as 1 or 2")
     return int(number) if number.is_integer() else number
+
+
+def _line(name: str, value: Any) -> int:
+    """The number of a line, counted from 1."""
+    number = _number(name, value)
+    if number < 1 or not number.is_integer():
+        raise _wrong(name, value, "the number of a line, counted from 1")
+    return int(number)
 
 
 def _code(value: Any) -> str:

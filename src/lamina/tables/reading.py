@@ -32,6 +32,7 @@ from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, refuse_exact_reversals
 from .rows import label_rows, limits, rows_of_site, rows_to_use
+from .shapes.chosen import check_ignored, ignore_dates, leave_out
 from .shapes.f14c import from_f14c
 from .shapes.merged import fill_down
 from .shapes.pairs import split_pairs
@@ -75,7 +76,7 @@ def read(
 
     Raises TableError, with one message, if the table cannot be used.
     """
-    table = _table(path, options, assumed=assumed)
+    table = open_table(path, options, assumed=assumed)
     if ages is not None:
         table = add_ages(table, Path(ages))
     if table.options.dates is not None:
@@ -92,7 +93,7 @@ def split(
     its reading. ``assumed`` is that of ``read``. Raises TableError if the table as a whole cannot be read, or a row has
     no value there.
     """
-    whole = _table(path, options, assumed=assumed)
+    whole = open_table(path, options, assumed=assumed)
     if whole.options.site is not None:
         whole = whole.keep(rows_of_site(begin(whole)))
     header = whole.require(by, option("by", "COLUMN"))
@@ -120,7 +121,7 @@ def read_ages(
     has no depths.
     """
     options = options or Options()
-    table = _table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), True, assumed)
+    table = open_table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), True, assumed)
     header = replace(parse(len(table.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
     others = [replace(one, role=None) if one.role == "y" else one for one in table.headers]
     cells = [[*row, *[""] * (len(table.headers) - len(row)), "0"] for row in table.cells]
@@ -140,11 +141,13 @@ def read_ages(
     return replace(found, record=record, facts=facts)
 
 
-def _table(
+def open_table(
     path: str | PathLike[str], options: Options | None, dates: bool = False, assumed: Mapping[str, str] | None = None
 ) -> Table:
+    """The cells of a table, whatever program wrote it, before its columns have their meaning."""
     table = read_table(Path(path), options or Options(), dates)
-    table = split_pairs(replace(table, assumed={**(assumed or {}), **table.assumed}))
+    table = leave_out(split_pairs(replace(table, assumed={**(assumed or {}), **table.assumed})))
+    table = check_ignored(table)
     for program in _PROGRAMS:
         table = program(table)
         if table.program:
@@ -155,7 +158,8 @@ def _table(
 def _dates_table(options: Options) -> Table:
     """The table in the file of dates, read with the options that are about dates."""
     mine = replace(options, dates=None, dates_sheet=None, sheet=options.dates_sheet, y=None, y_sd=None)
-    return _table(str(options.dates), mine, dates=True)
+    mine = replace(mine, leave_out=None, ignore_date=None)  # these are lines of the table
+    return open_table(str(options.dates), mine, dates=True)
 
 
 def _understand(table: Table) -> TableReading:
@@ -191,7 +195,7 @@ def _understand_all(table: Table) -> TableReading:
     _note_file(reading)
     reading = fill_down(reading)
     reading = reading.keep(rows_of_site(reading))
-    reading = reading.keep(rows_to_use(reading))
+    reading = ignore_dates(reading.keep(rows_to_use(reading)))
     if len(reading.cells) < _FEWEST_ROWS:
         raise reading.problem("there is only one row to use", "give two rows or more", 0)
     reading = with_age_types(reading)

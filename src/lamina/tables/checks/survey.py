@@ -20,36 +20,40 @@ _COMMAND, _BY = "command", "by"
 class Survey:
     """What `lamina check` reports.
 
-    questions: what must be decided or corrected, one message each; () if the table can be read as it is.
+    asked: what must be decided or corrected, one error each; () if the table can be read as it is.
     reading: the table read with the most likely answers; None if no answer makes it readable, or it is many records.
     command: the command that works with these answers; "" if none does.
     """
 
-    questions: tuple[str, ...]
+    asked: tuple[TableError, ...]
     reading: TableReading | None
     command: str
 
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What must be decided or corrected, one message each."""
+        return tuple(map(str, self.asked))
 
-def survey(path: str | PathLike[str], options: Options | None = None) -> Survey:
-    """Read a table as far as possible: after each question, continue with its most likely answer."""
-    state = _State(options or Options())
-    questions: list[str] = []
-    while len(questions) < _MOST:
+
+def survey(path: str | PathLike[str], options: Options | None = None, command: str = "fit") -> Survey:
+    """Read a table for a command as far as possible: after each question, continue with its most likely answer."""
+    state = _State(options or Options(), command)
+    asked: list[TableError] = []
+    while len(asked) < _MOST:
         try:
             reading = state.read(path)
         except TableError as error:
-            worded = str(error)
             if error.about in state.guessed:  # which the user has not given
-                return Survey(tuple(questions), None, "")
-            if set(error.answers) != {_COMMAND} and worded not in questions:
-                questions.append(worded)
+                return Survey(tuple(asked), None, "")
+            if set(error.answers) != {_COMMAND} and str(error) not in map(str, asked):
+                asked.append(error)
             following = state.answered(error.answers)
             if following is None:
-                return Survey(tuple(questions or [worded]), None, "")
+                return Survey(tuple(asked or [error]), None, "")
             state = following
         else:
-            return Survey(tuple(questions), reading, state.worded(path))
-    return Survey(tuple(questions), None, "")
+            return Survey(tuple(asked), reading, state.worded(path))
+    return Survey(tuple(asked), None, "")
 
 
 @dataclass(frozen=True)

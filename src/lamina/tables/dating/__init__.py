@@ -116,7 +116,8 @@ def read_inputs(reading: Reading) -> Inputs:
     empty = _without_input(reading)
     raw = blanks(reading, columns.radiocarbon[0]) if columns.radiocarbon else np.ones_like(empty)
     by_radiocarbon = empty & ~raw
-    absent = by_radiocarbon | (empty & options.incomplete)
+    ignored = np.isin(reading.lines, options.ignore_date or ())
+    absent = by_radiocarbon | (empty & (ignored | options.incomplete))
     t = _calendar_ages(reading, absent)
     if absent.all() or (columns.t.index == MADE and not columns.t_errors):
         errors = Errors(np.full(t.size, np.nan))

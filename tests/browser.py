@@ -1,4 +1,4 @@
-"""A real Chromium without a window, spoken to by the DevTools protocol, with the network switched off."""
+"""A real Chromium without a window, spoken to by the DevTools protocol. It knows no other machine than this one."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ def find() -> str:
 class Tab:
     """One page: commands go in, and what the page complained of or asked the network for comes out."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, offline: bool) -> None:
         self._socket = websocket.create_connection(address, timeout=SECONDS, suppress_origin=True)
         self._numbers = itertools.count(1)
         self.errors: list[str] = []
         self.requests: list[str] = []
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
-        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-        self.send("Network.emulateNetworkConditions", **offline)
+        if offline:
+            nothing = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+            self.send("Network.emulateNetworkConditions", **nothing)
 
     def close(self) -> None:
         self._socket.close()
@@ -79,34 +80,41 @@ class Tab:
             raise RuntimeError(json.dumps(answer["exceptionDetails"])[:2000])
         return answer["result"].get("value")
 
-    def wait(self, script: str):
-        """The value of a piece of JavaScript once it is true."""
-        until = time.monotonic() + SECONDS
+    def wait(self, script: str, seconds: float = SECONDS):
+        """The value of a piece of JavaScript once it is true. Between two pages it may fail."""
+        until, failed = time.monotonic() + seconds, ""
         while time.monotonic() < until:
-            value = self.ask(script)
+            try:
+                value = self.ask(script)
+            except RuntimeError as error:
+                value, failed = None, f" ({error})"
             if value:
                 return value
             time.sleep(0.05)
-        raise TimeoutError(f"not true after {SECONDS:g} s: {script}")
+        raise TimeoutError(f"not true after {seconds:g} s: {script}{failed}")
 
     def open(self, path: Path, width: int = 1200, height: int = 900, dark: bool = False) -> None:
         """Open a file in a window of this size and wait until its figures are drawn."""
+        self.visit(path.resolve().as_uri(), width, height, dark)
+        self.wait("document.readyState === 'complete' && document.documentElement.dataset.drawn")
+
+    def visit(self, address: str, width: int = 1200, height: int = 900, dark: bool = False) -> None:
+        """Open an address in a window of this size."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=width < 600,
         )  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
-        self.send("Page.navigate", url=path.resolve().as_uri())
-        self.wait("document.readyState === 'complete' && document.documentElement.dataset.drawn")
+        self.send("Page.navigate", url=address)
 
     def move(self, x: float, y: float) -> None:
         """Move the mouse."""
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def picture(self) -> bytes:
-        """The whole page as PNG."""
-        taken = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def picture(self, beyond: bool = True) -> bytes:
+        """The whole page as PNG, or only what the window shows."""
+        taken = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=beyond)
         return base64.b64decode(taken["data"])
 
     def print(self) -> bytes:
@@ -115,7 +123,7 @@ class Tab:
 
 
 @contextmanager
-def chromium(folder: Path):
+def chromium(folder: Path, offline: bool = True):
     """A browser with a profile of its own in ``folder``, and one tab in it."""
     process = subprocess.Popen(
         [
@@ -128,7 +136,7 @@ def chromium(folder: Path):
     )  # fmt: skip
     tab = None
     try:
-        tab = Tab(_address(folder / "DevToolsActivePort", process))
+        tab = Tab(_address(folder / "DevToolsActivePort", process), offline)
         yield tab
     finally:
         if tab is not None:

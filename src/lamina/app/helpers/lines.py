@@ -1,0 +1,35 @@
+"""The loop of a helper process: a question in JSON on each line of its input, the answer on a line of its output.
+
+It ends when its input does, and so with the server, however that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...errors import LaminaError
+from ...support.text import visible
+
+Task = Callable[..., Any]
+
+
+def answer_lines(tasks: Mapping[str, Task]) -> None:
+    """Answer until the input ends. A LaminaError is an answer too: {"error": message}."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes the input
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print is no answer
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            found = {"answer": tasks[asked["task"]](**asked["with"])}
+        except LaminaError as error:
+            found = {"error": visible(str(error))}
+        except Exception as error:
+            found = {"error": f"lamina cannot answer this ({type(error).__name__}: {visible(str(error))[:500]})."}
+        answers.write(json.dumps(found, allow_nan=False) + "\n")
+        answers.flush()

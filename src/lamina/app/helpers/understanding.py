@@ -1,0 +1,150 @@
+"""``python -m lamina.app.helpers.understanding``: a process that reads tables and says what ``lamina check`` says."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from ...support.text import visible
+from ...tables.checks.survey import Survey, survey
+from ...tables.messages import StandIn, TableError
+from ...tables.options import Options
+from ...tables.preview import preview
+from .lines import answer_lines
+
+#: Rows of a table that the page gets; of a longer one it shows the first.
+MOST_ROWS = 5000
+LONGEST_CELL = 200
+#: The options that change a conclusion, by what it is about. What is not here has none, or is named in the reason.
+CONTROLS = {
+    "file": ("sheet",),
+    "table": ("sheet",),
+    "input": ("t", "t_name", "t_unit"),
+    "output": ("y", "y_name", "y_unit"),
+    "input error": ("t_sd", "t_errors"),
+    "output error": ("y_sd",),
+    "input sigma": ("t_sigma",),
+    "output sigma": ("y_sigma",),
+    "input sides": ("t_sides",),
+    "output sides": ("y_sides",),
+    "age type": ("age_type",),
+    "radiocarbon": ("age_type", "curve"),
+    "calibration": ("curve", "age_type"),
+    "radiocarbon error": ("t_sd", "t_sigma"),
+    "scale": ("scale",),
+    "time": ("scale",),
+    "years": ("scale",),
+    "depth": ("depth",),
+    "order": ("order", "depth"),
+    "direction": ("order_direction",),
+    "turned round": ("order_direction",),
+    "sequences": ("sequence", "site"),
+    "site": ("site",),
+    "pooled": ("pool", "site"),
+    "gaps": ("gaps_by",),
+    "layers": ("equal_depth",),
+    "blocks": ("equal_depth",),
+    "hiatus": ("hiatus",),
+    "minimum gap": ("least_gap",),
+    "limits": ("limiting",),
+    "limiting": ("limiting",),
+    "rejected": ("flags",),
+    "missing": ("missing",),
+    "filled": ("fill_down",),
+    "without a date": ("incomplete",),
+    "without a value": ("incomplete",),
+    "left out": ("leave_out",),
+    "dates ignored": ("ignore_date",),
+    "errors of dates": ("t_errors",),
+    "dates": ("dates",),
+}
+
+
+def understand(path: str, options: dict[str, Any], command: str) -> dict[str, Any]:
+    """How a table is read for a command, with the cells that show it. An option that is wrong is a problem as well."""
+    try:
+        chosen = Options(**options)
+    except TableError as error:
+        grid = _grid(path, Options())
+        return {
+            "problems": [_problem(error)],
+            "facts": [],
+            "warnings": [],
+            "works": False,
+            "suggested": "",
+            "grid": grid,
+        }
+    found = survey(path, chosen, command)
+    reading, suggested = found.reading, _suggested(found)
+    problems = [_problem(error) for error in found.asked]
+    if not problems and suggested != command:
+        text = f"lamina {command} cannot read this table, because it has no column of measured values."
+        problems.append({"text": f"{text} lamina {suggested} can.", "answers": {}, "places": []})
+    return {
+        "problems": problems,
+        "facts": [] if reading is None else [_fact(*fact) for fact in reading.facts],
+        "warnings": [] if reading is None else [visible(warning) for warning in reading.warnings],
+        "works": not problems and reading is not None,
+        "rows": None if reading is None else len(reading.record),
+        "span": None if reading is None else _span(reading.record),
+        "suggested": suggested,
+        "grid": _grid(path, chosen, command, () if reading is None else reading.lines),
+    }
+
+
+def _problem(error: TableError) -> dict[str, Any]:
+    known = {one.name for one in fields(Options)}
+    answers = {name: value for name, value in error.answers.items() if name in known}
+    if "by" in error.answers:  # one record of several can be chosen
+        answers["site"] = None
+    return {
+        "text": visible(str(error)),
+        "answers": {name: None if isinstance(value, StandIn) else value for name, value in answers.items()},
+        "places": [[None if line is None else int(line), column] for line, column in error.places[:MOST_ROWS]],
+    }
+
+
+def _fact(what: str, understood: str, why: str) -> dict[str, Any]:
+    named = [one.name for one in fields(Options) if f"--{one.name.replace('_', '-')} " in f"{why} "]
+    controls = dict.fromkeys([*CONTROLS.get(what, ()), *named])
+    return {"what": what, "understood": visible(understood), "why": visible(why), "controls": list(controls)}
+
+
+def _suggested(found: Survey) -> str:
+    """The command that reads the table: fit or agedepth; "batch" if it holds several records; "" for none."""
+    return shlex.split(found.command)[1] if found.command else ""
+
+
+def _span(record: Any) -> list[float]:
+    t = record.t[record.dated]
+    return [float(t.min()), float(t.max())] if t.size else []
+
+
+def _grid(path: str, options: Options, command: str = "fit", used: Sequence[int] = ()) -> dict[str, Any] | None:
+    try:
+        shown = preview(path, options, command)
+    except TableError:
+        return None
+    width, kept = len(shown.headers), {int(line) for line in used}
+    cells = [[cell[:LONGEST_CELL] for cell in row] for row in shown.cells[:MOST_ROWS]]
+    return {
+        "headers": [text[:LONGEST_CELL] for text in shown.headers],
+        "columns": shown.headers,
+        "roles": shown.roles,
+        "header_line": shown.header_line,
+        "lines": shown.lines[:MOST_ROWS],
+        "cells": [row + [""] * (width - len(row)) for row in cells],
+        "unused": [line for line in shown.lines[:MOST_ROWS] if kept and line not in kept],
+        "rows": len(shown.lines),
+    }
+
+
+def ready() -> bool:
+    """A question that only wakes the process."""
+    return True
+
+
+if __name__ == "__main__":
+    answer_lines({"understand": understand, "ready": ready})

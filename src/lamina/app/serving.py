@@ -1,0 +1,114 @@
+"""The server: on this machine only, until it is interrupted."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from ..errors import LaminaError
+from ..support.files import check_writable
+from . import calls, pages
+from .commands import Command
+from .guard import Guard
+from .state import State
+
+HOST = "127.0.0.1"
+#: The embedded tables as files.
+EMBEDDED = {"nassau": "nassau_landing.csv", "atlantic": "atlantic.csv"}
+
+
+class ServerError(LaminaError):
+    """The server cannot start."""
+
+
+def serve(
+    folder: Path, commands: Mapping[str, Command], port: int, browser: bool, announce: Callable[[str], None]
+) -> None:
+    """Serve until interrupted; then end every process that was started.
+
+    folder: where tables and runs are kept. port: 0 for one that is free. announce: is given the address.
+    """
+    folder = check_writable(folder.absolute())
+    folder.mkdir(parents=True, exist_ok=True)
+    listening = _socket(port)
+    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+    address = f"http://{HOST}:{port}/?token={token}"
+
+    def ready() -> None:
+        announce(address)
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    state_holder: list[State] = []
+    app = application(folder, commands, token, port, ready, state_holder)
+    config = uvicorn.Config(
+        app, loop="asyncio", http="h11", ws="none", lifespan="on", log_level="critical", access_log=False,
+        server_header=False, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listening.close()
+        for state in state_holder:
+            state.jobs.kill()
+
+
+def application(
+    folder: Path,
+    commands: Mapping[str, Command],
+    token: str,
+    port: int,
+    ready: Callable[[], None] = lambda: None,
+    held: list[State] | None = None,
+) -> Guard:
+    """The application behind its guard. ``held`` gets its state, for those who must end it from outside."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        state = State(folder, commands, _embedded(), token)
+        app.state.lamina = state
+        if held is not None:
+            held.append(state)
+        ready()
+        state.wake()
+        try:
+            yield
+        finally:
+            await state.close()
+
+    inner = Starlette(
+        routes=[*pages.ROUTES, *calls.ROUTES],
+        exception_handlers={LaminaError: pages.refuse, Exception: calls.fail},
+        lifespan=lifespan,
+    )
+    return Guard(inner, token, port)
+
+
+def _embedded() -> dict[str, Path]:
+    home = Path(__file__).parents[1] / "datasets"
+    return {name: home / file for name, file in EMBEDDED.items()}
+
+
+def _socket(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name == "posix":  # there it means that connections of an earlier server may still be closing, and no more
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+    except OSError as error:
+        listening.close()
+        why = error.strerror or error
+        raise ServerError(f"cannot serve on port {port}: {why}. Choose another with --port, or leave it out.") from None
+    listening.listen(128)  # what comes before the server is ready waits
+    return listening

@@ -1,0 +1,50 @@
+"""What the server holds: the folder of the runs, the tables, the queue, and the helper processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from .commands import Command
+from .helper import Helper, HelperError
+from .jobs import Jobs
+from .shelf import Shelf
+
+#: Seconds that reading a table, and a question to a posterior, may take.
+READING, ASKING = 60.0, 120.0
+
+
+class State:
+    """Everything that lives as long as the server."""
+
+    def __init__(self, folder: Path, commands: Mapping[str, Command], embedded: dict[str, Path], token: str) -> None:
+        self.folder, self.commands, self.token = folder, commands, token
+        self.shelf = Shelf(folder, embedded)
+        self.jobs = Jobs(folder)
+        self.tables = Helper("lamina.app.helpers.understanding", READING)
+        self.posteriors = Helper("lamina.app.helpers.answers", ASKING)
+        self.waking: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Start the process that reads tables, so that the first table need not wait for it."""
+        self.waking = asyncio.create_task(self._wake())
+
+    async def _wake(self) -> None:
+        with contextlib.suppress(HelperError):
+            await self.tables.ask("ready")
+
+    def free_folder(self, table: str, command: Command) -> str:
+        """A name for the results of a run that no folder has: that of the command line, with a number if need be."""
+        first = f"{Path(table).stem}-{command.ending}"
+        taken = self.jobs.taken()
+        names = (first if count == 1 else f"{first}-{count}" for count in range(1, 100_000))
+        return next(name for name in names if name not in taken and not (self.folder / name).exists())
+
+    async def close(self) -> None:
+        """End every process and forget the tables."""
+        if self.waking is not None:
+            self.waking.cancel()
+        await asyncio.gather(self.jobs.close(), self.tables.close(), self.posteriors.close())
+        self.shelf.close()

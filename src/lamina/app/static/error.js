@@ -1,0 +1,4 @@
+// A page that is not there.
+import { byId, data } from "./common.js";
+
+byId("error").textContent = data.error;

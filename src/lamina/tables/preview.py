@@ -1,0 +1,92 @@
+"""The cells of a table with the role of each column, for those who want to see how it was read."""
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from .columns import Columns, begin
+from .file import Table, read_rows
+from .headers import Header
+from .messages import TableError
+from .options import Options
+from .reading import open_table
+
+#: What the columns of each role are called, by the field of ``Columns`` that holds them.
+_ROLES = {
+    "t": "input",
+    "t_errors": "input error",
+    "y": "output",
+    "y_errors": "output error",
+    "depth": "depth",
+    "depth_limits": "depth limit",
+    "height": "height",
+    "position": "position",
+    "core": "core",
+    "site": "site",
+    "label": "label",
+    "rejects": "flag",
+    "limiting": "limiting",
+    "tie": "tie",
+    "hiatus": "hiatus",
+    "radiocarbon": "radiocarbon age",
+    "radiocarbon_errors": "radiocarbon error",
+    "curve": "calibration curve",
+    "delta_r": "reservoir offset",
+    "delta_r_errors": "reservoir error",
+}
+#: The roles that headers alone suggest, where it is not clear which column is meant.
+_SUGGESTED = {"t": "input", "y": "output", "error": "", "reject": "flag", "delta r": "reservoir offset"}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The cells of a table. ``roles`` has one for each header, "" for a column without; ``lines`` one for each row."""
+
+    headers: list[str]
+    roles: list[str]
+    header_line: int
+    lines: list[int]
+    cells: list[list[str]]
+
+
+def preview(path: str | PathLike[str], options: Options | None = None, command: str = "fit") -> Preview:
+    """The cells of a table as a command reads them; those of the file where there is no table in it.
+
+    Raises TableError if the file cannot be read at all.
+    """
+    options = replace(options or Options(), leave_out=None, ignore_date=None)  # these rows are shown too
+    try:
+        table = open_table(path, options)
+    except TableError:
+        rows = read_rows(Path(path), options)
+        at = rows.header or 0
+        headers = rows.cells[at]
+        return Preview(headers, [""] * len(headers), rows.lines[at], rows.lines[at + 1 :], rows.cells[at + 1 :])
+    roles = _roles(table)
+    if command == "agedepth":
+        roles = ["" if role.startswith("output") else role for role in roles]
+    headers = [header.text for header in table.headers]
+    return Preview(headers, roles, table.header_line, [int(line) for line in table.lines], list(table.cells))
+
+
+def _roles(table: Table) -> list[str]:
+    try:
+        columns = begin(table).columns
+    except TableError:
+        return [_suggested(header) for header in table.headers]
+    found = [""] * len(table.headers)
+    for name, role in _ROLES.items():
+        for header in _headers(columns, name):
+            if 0 <= header.index < len(found):
+                found[header.index] = found[header.index] or role
+    return found
+
+
+def _headers(columns: Columns, name: str) -> list[Header]:
+    held = getattr(columns, name)
+    return held if isinstance(held, list) else [] if held is None else [held]
+
+
+def _suggested(header: Header) -> str:
+    role = _SUGGESTED.get(header.role or "", header.role or "")
+    return f"{role} error" if role and header.error and not role.endswith("error") else role

@@ -1,0 +1,104 @@
+"""What the app shows of a table is what ``lamina check`` says."""
+
+import time
+
+import numpy as np
+from commands import TABLE, lamina, write_table
+
+AMBIGUOUS = "age,age_sd,rsl,rsl_sd\n100,10,0.1,0.1\n200,10,0.2,0.1\n300,10,0.3,0.1\n"
+BAD = "depth,age BP,age_sd,rsl,rsl_sd\n1,100,10,0.1,0.1\n2,many,10,0.2,0.1\n3,300,10,0.3,0.1\n4,400,10,0.3,0.1\n"
+
+
+def test_facts_and_their_reasons_are_those_of_check(server, tmp_path):
+    found = server.read(server.put("core.csv", TABLE.encode()))
+    said = lamina("check", write_table(tmp_path)).stdout
+    assert found["works"]
+    for fact in found["facts"]:
+        why = f" ({fact['why']})" if fact["why"] else ""
+        assert f"{fact['understood']}{why}" in said
+    assert found["command"] == "lamina fit core.csv"
+    controls = {fact["what"]: fact["controls"] for fact in found["facts"]}
+    assert controls["input sigma"] == ["t_sigma"]
+    assert controls["gaps"] == ["gaps_by"]
+
+
+def test_each_column_has_its_role(server):
+    grid = server.read(server.put("core.csv", TABLE.encode()))["grid"]
+    assert grid["roles"] == ["depth", "input", "input error", "output", "output error", ""]
+    assert grid["cells"][0][5] == "<script>alert(1)</script>"  # the page shows it as text
+    assert grid["lines"] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_choice_changes_what_is_read_and_the_command(server):
+    key = server.put("core.csv", TABLE.encode())
+    found = server.read(key, t_sigma="1", leave_out=["4"], order="none")
+    assert {fact["what"]: fact["why"] for fact in found["facts"]}["input sigma"].startswith("set by --t-sigma")
+    assert found["grid"]["unused"] == [4]
+    assert found["command"] == "lamina fit core.csv --t-sigma 1 --leave-out 4 --order none"
+
+
+def test_what_is_unclear_is_asked_with_its_most_likely_answer(server):
+    found = server.read(server.put("a.csv", AMBIGUOUS.encode()))
+    assert not found["works"]
+    (problem,) = found["problems"]
+    assert problem["answers"] == {"order": "none"}
+    assert problem["places"] == [[1, None]]
+    assert server.read(server.put("a.csv", AMBIGUOUS.encode()), order="none")["works"]
+
+
+def test_a_problem_points_at_its_cell(server):
+    (problem,) = server.read(server.put("bad.csv", BAD.encode()))["problems"]
+    assert problem["places"] == [[3, "age BP"]]
+    assert '"many"' in problem["text"]
+    assert problem["answers"] == {"skip_bad_rows": True}
+
+
+def test_a_table_without_values_is_for_agedepth(server):
+    key = server.put("dates.csv", b"depth,age BP,age_sd\n1,100,10\n2,200,10\n3,300,10\n")
+    found = server.read(key)
+    assert (found["works"], found["suggested"]) == (False, "agedepth")
+    assert server.read(key, command="agedepth")["works"]
+
+
+def test_options_that_a_command_does_not_have_are_refused(server):
+    key = server.put("core.csv", TABLE.encode())
+    for options in {"out": "/tmp/x"}, {"force": True}, {"nothing": "1"}, {"t_sigma": {"a": 1}}, {"dates": "../x.csv"}:
+        assert server.ask(f"/api/tables/{key}/read", {"command": "fit", "options": options})[0] == 400
+    assert server.ask(f"/api/tables/{key}/read", {"command": "batch"})[0] == 400
+    assert server.read(key, t_sigma="two")["problems"][0]["text"].startswith("option t_sigma (--t-sigma)")
+
+
+def test_the_embedded_tables_are_there(server):
+    nassau = server.json("/api/tables/choose", {"embedded": "nassau"})["key"]
+    assert server.read(nassau)["grid"]["rows"] == 77
+    assert server.ask("/api/tables/choose", {"embedded": "none"})[0] == 400
+
+
+def test_two_thousand_rows_are_understood_within_a_second(server):
+    rng = np.random.default_rng(0)
+    rows = "\n".join(f"{k},{10 * k},{20},{v:.3f},0.1" for k, v in enumerate(rng.normal(size=2000)))
+    key = server.put("long.csv", f"depth,age BP,age_sd,rsl,rsl_sd\n{rows}\n".encode())
+    server.read(key)  # what starts and loads once
+    took = []
+    for _ in range(3):
+        began = time.monotonic()
+        found = server.read(key)
+        took.append(time.monotonic() - began)
+    assert len(found["grid"]["cells"]) == 2000
+    assert min(took) < 1.0
+
+
+def test_it_starts_and_shows_its_first_page_soon(new_server):
+    began = time.monotonic()
+    assert new_server.ask("/")[0] == 200
+    first = time.monotonic() - began
+    assert first < 2.0  # 0.5 s on a machine that does nothing else
+    assert new_server.seconds < 6.0  # 1.5 s
+
+
+def test_a_file_in_the_folder_is_never_run(new_server):
+    for name in "numpy.py", "lamina.py":
+        (new_server.folder / name).write_text("raise SystemExit('run')")
+    assert new_server.read(new_server.put("core.csv", TABLE.encode()))["works"]
+    job = new_server.begin(new_server.put("core.csv", TABLE.encode()), method="gp")
+    assert new_server.wait(job)["state"] == "converged"
