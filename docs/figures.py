@@ -1,4 +1,4 @@
-"""Draws the figures of the README and the quick start, and updates the output shown there: python docs/figures.py"""
+"""Draws the figures of the README and the tutorials, and updates the output shown there: python docs/figures.py"""
 
 import re
 import shutil
@@ -38,6 +38,24 @@ def quickstart() -> None:
     page.write_text(block.sub(lambda one: one[1] + shown[shown.index("mcmc fit") :] + one[4], text))
 
 
+def age_depth() -> None:
+    """The printed output and the figures of the age-depth model in its tutorial."""
+    page = DOCS / "agedepth.md"
+    text = page.read_text()
+    block = re.compile(
+        r"(```sh\n(lamina agedepth peat\.csv [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL
+    )
+    found = block.search(text)
+    assert found, "agedepth.md has no model"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(DOCS / "examples" / "peat.csv", folder)
+        command = [sys.executable, "-m", *found[2].split()]
+        shown = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+        for name, target in ("age-depth", "peat"), ("validation", "peat-validation"):
+            shutil.copy(Path(folder) / "peat-ages" / f"{name}.png", DOCS / "examples" / f"{target}.png")
+    page.write_text(block.sub(lambda one: one[1] + shown[shown.index("mcmc fit") :] + one[4], text))
+
+
 def nassau() -> None:
     """The figure of the README."""
     record = lamina.datasets.load("nassau")
@@ -71,3 +89,4 @@ def nassau() -> None:
 if __name__ == "__main__":
     nassau()
     quickstart()
+    age_depth()

@@ -25,6 +25,7 @@ from .model.space import default_kernel
 from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
+from .records.consistency import overlapping_slices
 from .records.layers import STEPS, add_layers, tie_equal_depths
 from .support.checks import check_whole
 from .support.convergence import FEWEST_DRAWS
@@ -110,6 +111,7 @@ def fit(
         t_errors=t_errors,
         engine=engine,
     )
+    _warn_of_overlaps(record)
     return prepare(record, method, model, seed, **options).run()
 
 
@@ -200,6 +202,7 @@ def age_depth(
     options: as for ``lamina.fit``. Dates given as t and t_sd have Student-t errors here, as in Bacon, so that a date
         may be an outlier (``Posterior.date_outliers``); ``t_errors="normal"`` gives them normal errors.
     """
+    _warn_of_overlaps(record)
     return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
 
 
@@ -219,6 +222,14 @@ def prepare_age_depth(
         return prepare(layered, seed=seed, **options)
     except LaminaError as error:
         raise error.renumbered(rows) from None
+
+
+def _warn_of_overlaps(record: Record) -> None:
+    """Warn of slices that overlap: most likely their thickness is not in the unit of the depth."""
+    pairs = overlapping_slices(record) if isinstance(record, Record) else []
+    if pairs:
+        text = "the slices of {rows} overlap those of their neighbours. Check that thickness is in the unit of depth."
+        warnings.warn(str(RecordError(text, rows=sorted({row for pair in pairs for row in pair}))), stacklevel=3)
 
 
 def _report_compiling(progress: Callable[[dict[str, Any]], None] | None) -> None:

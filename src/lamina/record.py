@@ -17,6 +17,7 @@ from .records.fields import (
     read_measurements,
     read_order,
     read_texts,
+    read_thickness,
 )
 from .records.places import Places
 from .records.sites import read_places, sequences_in_places
@@ -53,6 +54,9 @@ class Record:
     depth: a depth or height per row. It must go one way down each sequence. The prior of the gaps is then a prior of
         the time per unit of depth, and rows of a sequence at equal depth have no known order among themselves.
     tie: a label per row. Rows with one label, next to each other in a sequence, have the same true input.
+    thickness: the thickness of the slice of core, centred at its depth, that each row was sampled from, shape (N,) or
+        one number, in the unit of depth; 0 or missing for none. The dated part of a slice is anywhere within it, which
+        widens the date. A value is the mean over its slice: docs/agedepth.md.
     hiatus: whether there is a hiatus between a row and the next one of its sequence, shape (N,): that gap may have any
         size.
     least_gap: the minimum gap, in time, between a row and the next one of its sequence, shape (N,) or one number.
@@ -83,6 +87,7 @@ class Record:
     label: Labels | None
     dates: tuple[Date | None, ...] | None
     depth: NDArray[np.float64] | None
+    thickness: NDArray[np.float64] | None
     tie: Labels | None
     hiatus: NDArray[np.bool_] | None
     least_gap: NDArray[np.float64] | None
@@ -111,6 +116,7 @@ class Record:
         *,
         dates: Iterable[Date | None] | None = None,
         depth: ArrayLike | None = None,
+        thickness: ArrayLike | None = None,
         tie: Iterable[Any] | None = None,
         hiatus: ArrayLike | None = None,
         least_gap: ArrayLike | None = None,
@@ -130,7 +136,7 @@ class Record:
         values |= {name: labels(name, given, n) for name, given in (("sequence", sequence), ("label", label))}
         values |= {"tie": labels("tie", tie, n), "limit": read_limits(limit, n)}
         values |= {"depth": read_depth(depth, n), "hiatus": read_hiatus(hiatus, n)}
-        values |= {"least_gap": read_least_gap(least_gap, n)}
+        values |= {"least_gap": read_least_gap(least_gap, n), "thickness": read_thickness(thickness, n)}
         values |= {"places": read_places(site, latitude, longitude, gia, gia_sd, n) if places is None else places}
         if values["places"] is not None:
             values["sequence"] = sequences_in_places(values["places"], values["sequence"], n)
@@ -225,7 +231,7 @@ class Record:
         import pandas as pd
 
         frame = pd.DataFrame({name: getattr(self, name) for name in ("t", "t_sd", "y", "y_sd")})
-        for name in ("sequence", "label", "dates", "depth", "tie", "hiatus", "least_gap", "limit"):
+        for name in ("sequence", "label", "dates", "depth", "thickness", "tie", "hiatus", "least_gap", "limit"):
             values = getattr(self, name)
             if values is not None:
                 frame[name] = values if isinstance(values, np.ndarray) else pd.Series(values, dtype=object)

@@ -14,7 +14,7 @@ from .dates.tails import normal_below
 from .engine.quantiles import QUANTILES, weighted_quantiles
 from .errors import RecordError
 from .fitting import NotConverged, prepare_age_depth
-from .model.tails import with_tails
+from .model.tails import as_fitted
 from .posterior.agedepth import times_at
 from .posterior.posterior import Posterior
 from .record import Record
@@ -254,7 +254,7 @@ def _predicted(posterior: Posterior, record: Record, rows: Array) -> pd.DataFram
     """The lines of ``Validation.table`` for layers whose rows the posterior has no dates of."""
     import pandas as pd
 
-    merged, layer = merge_ties(with_tails(tie_equal_depths(record), posterior.model.t_errors))
+    merged, layer = merge_ties(as_fitted(tie_equal_depths(record), posterior.model.t_errors))
     weight, dates = posterior.draws.weight, merged.dates or [None] * len(merged)
     t_scale = posterior.theta["t_scale"].to_numpy() if "t_scale" in posterior.theta else 1.0
     assert merged.depth is not None

@@ -58,7 +58,8 @@ def test_bchron(table):
     assert (record.t[0], record.t_sd[0], found.scale) == (-40.0, 10.0, "BP")
     text = found.describe()
     assert text.count('"thickness"') == 1
-    assert '"thickness" is not used' in text
+    assert "in 6 rows: a date is of some part of its slice" in text
+    assert record.thickness.tolist()[1:3] == [5.0, 5.0]
     assert "as always in Bchron's tables" in text
 
 

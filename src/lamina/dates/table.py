@@ -98,10 +98,10 @@ def probability_above(table: DateTable, x: Array) -> Array:
     left = np.where(flat, share, np.expm1(rise * share) / np.where(flat, 1.0, np.expm1(rise)))
     found = above[k] - between[k] * left
     if table.bounded:
-        return found
+        return np.asarray(found)
     up, down = (slope * table.step for slope in slopes(table))
-    found = np.where(place < 0.0, 1.0 - before * np.exp(up * np.minimum(place, 0.0)), found)
-    return np.where(place > between.size, after * np.exp(down * np.minimum(between.size - place, 0.0)), found)
+    found = np.where(place < 0.0, 1.0 - before[0] * np.exp(up * np.minimum(place, 0.0)), found)
+    return np.where(place > between.size, after[0] * np.exp(down * np.minimum(between.size - place, 0.0)), found)
 
 
 def quantiles(table: DateTable, p: Array) -> Array:

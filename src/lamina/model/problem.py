@@ -24,7 +24,7 @@ from .parameters import ALPHA, MEMORY, SHARED, T_SCALE, Y_SCALE
 from .priors import default_priors, fix, least_alpha, set_priors, spread
 from .rows import Rows
 from .space import check_field_model, check_space
-from .tails import with_tails
+from .tails import as_fitted
 from .trend import Design, design, with_offsets
 
 Array = np.ndarray
@@ -124,7 +124,7 @@ def build_problem(record: Record, model: Model, has_gap_prior: bool = True) -> P
     check_space(record, model.kernel)
     check_field_model(record, model.offsets, model.engine)
     source = record
-    record, layer = merge_ties(with_tails(source, model.t_errors))
+    record, layer = merge_ties(as_fitted(source, model.t_errors))
     if model.memory:
         record, layer = bottom_up(record, layer)
     _check_merged(source, record, layer, model)
@@ -204,6 +204,11 @@ def _check_merged(source: Record, record: Record, layer: Array, model: Model) ->
                 "(t_sd = 0), undated, or have a date of their own kind."
             )
         check_single_dates(source, layer)
+        if source.thickness is not None:
+            raise MethodError(
+                'estimate="t_scale" scales the reported errors, but not what the thickness of samples adds to them: '
+                "leave out one of them."
+            )
 
 
 def _check_rows(rows: Rows, model: Model) -> None:

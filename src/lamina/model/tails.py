@@ -1,4 +1,4 @@
-"""The dates that a model is fitted with: those of the record, with tails if the model has them."""
+"""The dates that a model is fitted with: those of the record, with tails and thickness."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import numpy as np
 
 from ..dates import Date, StudentT
 from ..record import Record
+from .thickness import with_thickness
+
+
+def as_fitted(record: Record, t_errors: str) -> Record:
+    """The record with the dates that it is fitted with: tails of the model, and the widths of thick samples."""
+    return with_thickness(with_tails(record, t_errors))
 
 
 def with_tails(record: Record, t_errors: str) -> Record:
-    """The record as it is fitted: with t_errors="student", dates given as t and t_sd have Student-t errors.
+    """The record whose dates that are given as t and t_sd have Student-t errors, with t_errors="student".
 
     Rows with a date of another kind keep it; exact inputs and rows without a date stay as they are.
     """

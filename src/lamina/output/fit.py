@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from .. import datasets, plots, report
 from ..fitting import prepare
 from ..methods.draws import affordable
+from ..posterior.agedepth import describe_long_slices
 from ..posterior.boxes import has_parts, has_rate
 from ..posterior.diagnosis import line_names
 from ..posterior.functionals import DRAWS, GRID_TIMES, events
@@ -137,6 +138,8 @@ def write_fit(
     drawn = _curves(posterior, times)
     if coarse := too_coarse(posterior, times):
         request = replace(request, warnings=[*request.warnings, coarse])
+    if long := describe_long_slices(posterior):
+        request = replace(request, warnings=[*request.warnings, long])
     at_times = None if request.at is None else _curves(posterior, request.at)
     rates, found = _interval_rates(posterior, request), _events(posterior, request)
     begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one

@@ -14,7 +14,7 @@ from ..model.bridge import STREAM, divide, has_process
 from ..model.priors import usual_step
 from ..record import Record
 from ..records.axes import describe
-from ..support.numbers import number
+from ..support.numbers import count, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,8 @@ Array = np.ndarray
 
 #: Even depths at which a core is described, beside those of its layers.
 CORE_POINTS = 200
+#: A slice that takes more than this part of the length scale of the curve is long.
+LONG_SLICE = 0.5
 
 
 def layers_of(record: Record, sequence: Hashable | None) -> tuple[Array, Array]:
@@ -107,6 +109,33 @@ def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tupl
     depths = np.unique(depth[rows])
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
     return depths, pace
+
+
+def describe_long_slices(posterior: Posterior) -> str:
+    """A warning if slices whose values are means take longer than the curve's length scale allows; or no text.
+
+    A value is taken as the curve at the time of the middle of its slice. If the slice takes half a length scale of a
+    Matérn-3/2 process, its mean differs from that by 8 % of the standard deviation of the curve.
+    """
+    record, lengths = posterior.record, [name for name in posterior.theta if str(name).startswith("length")]
+    if record.thickness is None or record.depth is None or not lengths:
+        return ""
+    length, most, rows = float(posterior.theta[lengths].median().min()), 0.0, []
+    for name, members in record.sequences:
+        some = members[record.measured[members] & (record.thickness[members] > 0.0)]
+        if some.size:
+            half = 0.5 * record.thickness[some]
+            ends = (times_at(posterior, record.depth[some] + side * half, name) for side in (1.0, -1.0))
+            takes = np.abs(np.median(np.subtract(*ends), axis=0))
+            rows += some[takes > LONG_SLICE * length].tolist()
+            most = max(most, float(takes.max()))
+    if not rows:
+        return ""
+    unit = describe(record).duration
+    return (
+        f"the slices of {count(len(rows), 'row')} took up to {number(most)} {unit}, more than half of the length scale "
+        f"of the curve ({number(length)} {unit}): their values are means, which are smoother than the curve."
+    ).replace("  ", " ")
 
 
 def describe_width(posterior: Posterior, ages: pd.DataFrame | None = None) -> str:

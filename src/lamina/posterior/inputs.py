@@ -11,7 +11,7 @@ from ..dates import Uniform
 from ..engine.quantiles import LEVELS, QUANTILES, weighted_quantiles
 from ..methods.draws import evenly
 from ..model.problem import Problem
-from ..model.tails import with_tails
+from ..model.tails import as_fitted
 from ..record import Record
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def date_outliers(posterior: Posterior) -> Array:
 
     The mean of ``Date.outlier_probability`` over draws of the true input.
     """
-    record = with_tails(posterior.record, posterior.model.t_errors)
+    record = as_fitted(posterior.record, posterior.model.t_errors)
     found, dates = np.full(len(record), np.nan), record.dates or ()
     rows = [row for row, date in enumerate(dates) if date is not None and not posterior.as_measured]
     draws = posterior.draws

@@ -21,6 +21,7 @@ from ..methods.prediction import Parts, coefficients, component_names, component
 from ..methods.registry import METHODS
 from ..model.model import Model
 from ..model.problem import Problem
+from ..model.thickness import with_thickness
 from ..record import Record
 from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
@@ -116,7 +117,9 @@ class Posterior:
     @property
     def rows_in_conflict(self) -> list[int]:
         """The rows whose date is in conflict with the order or the curve; none where inputs are taken as measured."""
-        return [] if self.as_measured else rows_in_conflict(self.record, self.input_means)
+        if self.as_measured:
+            return []
+        return rows_in_conflict(with_thickness(self.record), self.input_means)
 
     @property
     def conflict_limit(self) -> float:

@@ -22,6 +22,7 @@ def check_consistency(record: Record) -> None:
     if record.depth is not None:
         for name, rows in record.sequences:
             _check_depth(record.depth, name, rows)
+    _check_thickness(record)
     _check_dated(record)
     _check_span(record)
     exact = record.exact
@@ -53,6 +54,38 @@ def _check_depth(depth: Array, name: Hashable | None, rows: Array) -> None:
             f"{depth[below]}. Put the rows of a sequence in the order of their depth, or correct it.",
             rows=[above, below],
         )
+
+
+def _check_thickness(record: Record) -> None:
+    """A slice has its middle at a depth, and covers a time: an exact input is a horizon and has none."""
+    if record.thickness is None:
+        return
+    thick = record.thickness > 0.0
+    if record.depth is None:
+        raise RecordError(
+            "thickness needs depths, at which the slices have their middle. Give depth=, or leave it out."
+        )
+    refuse(thick & ~np.isfinite(record.depth), "{rows} has a thickness and no depth. Give its depth, or leave it out.")
+    refuse(
+        thick & record.exact,
+        "{rows} has a thickness, but its input is exact (t_sd = 0), which that of a slice is not. Give it a thickness "
+        "of 0, as a horizon has, or a t_sd above 0.",
+    )
+    loose = np.isin(np.arange(len(record)), record.unordered)
+    refuse(thick & loose & record.dated, "{rows} has a thickness and is in no sequence. Leave the thickness out.")
+
+
+def overlapping_slices(record: Record) -> list[tuple[int, int]]:
+    """Pairs of rows, next to each other in a sequence at different depths, whose slices overlap."""
+    depth, thickness, found = record.depth, record.thickness, []
+    if depth is None or thickness is None:
+        return []
+    for _, rows in record.sequences:
+        apart = np.abs(np.diff(depth[rows]))
+        half = 0.5 * (thickness[rows[1:]] + thickness[rows[:-1]])
+        overlap = (apart > 0.0) & (half > apart * (1.0 + 1e-9))
+        found += [(int(rows[k]), int(rows[k + 1])) for k in np.flatnonzero(overlap)]
+    return found
 
 
 def _check_dated(record: Record) -> None:

@@ -116,6 +116,18 @@ def read_depth(depth: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
     return found
 
 
+def read_thickness(thickness: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    """The thickness of each sample, 0 where it is missing; None if no sample has any."""
+    if thickness is None:
+        return None
+    found = numbers("thickness", thickness, n, gaps=True)
+    check_length("thickness", found.size, n)
+    refuse(found < 0.0, "thickness is negative in {rows}. Give the thickness of a slice, 0 for none.")
+    refuse(np.isinf(found), "thickness is infinite in {rows}. Give the thickness of a slice, 0 for none.")
+    found = np.nan_to_num(found)
+    return found if found.any() else None
+
+
 def read_hiatus(hiatus: ArrayLike | None, n: int) -> NDArray[np.bool_] | None:
     """Whether a hiatus follows each row."""
     if hiatus is None:

@@ -128,6 +128,8 @@ def _laid_out(record: Record, old: Array, **changes: Any) -> Record:
         values = getattr(record, name)
         if values is not None:
             changes[name] = [None if row < 0 else values[row] for row in old]
-    if record.limit is not None:
-        changes["limit"] = np.where(new, 0, record.limit[old])
+    for name in "limit", "thickness":
+        values = getattr(record, name)
+        if values is not None:
+            changes[name] = np.where(new, 0, values[old])
     return replace(record, **changes)

@@ -42,7 +42,7 @@ def merge_ties(record: Record) -> tuple[Record, Array]:
         keep[rows[1:]], layer[rows[1:]], last[rows[0]] = False, rows[0], rows[-1]
     changes: dict[str, Any] = {name: values[keep] for name, values in columns.items()}
     # There is no gap within a layer: a hiatus or a minimum gap of its last row counts.
-    for name in "label", "sequence", "depth", "hiatus", "least_gap":
+    for name in "label", "sequence", "depth", "thickness", "hiatus", "least_gap":
         values, at = getattr(record, name), last[keep] if name in ("hiatus", "least_gap") else keep
         if values is not None:
             changes[name] = np.array(values, dtype=object)[at] if isinstance(values, tuple) else values[at]
@@ -65,7 +65,7 @@ def bottom_up(record: Record, layer: Array) -> tuple[Record, Array]:
     if depth is None or not all(depth[rows[-1]] > depth[rows[0]] for rows in long):
         return record, layer
     changes: dict[str, Any] = {"order": "decreasing" if record.order == "increasing" else "increasing"}
-    for name in ("t", "t_sd", "y", "y_sd", "depth", "limit", "sequence", "label", "dates"):
+    for name in ("t", "t_sd", "y", "y_sd", "depth", "thickness", "limit", "sequence", "label", "dates"):
         values = getattr(record, name)
         changes[name] = None if values is None else values[::-1]
     changes["places"] = None if record.places is None else record.places.of_rows(slice(None, None, -1))

@@ -24,6 +24,7 @@ _ROLES = {
     "core": ("the core", "sequence"),
     "site": ("the site", "sequence"),
     "limiting": ("the limiting flag", None),
+    "thickness": ("the thickness of the samples", "thickness"),
     "tie": ("the ties", None),
     "hiatus": ("the hiatuses", None),
 }
@@ -54,6 +55,7 @@ class Columns:
     label: Header | None
     rejects: list[Header]
     limiting: Header | None
+    thickness: Header | None
     tie: Header | None
     hiatus: Header | None
     radiocarbon: list[Header]
@@ -71,6 +73,7 @@ class Columns:
     def measured(self) -> list[Header]:
         """The columns of numbers, those of radiocarbon ages not among them."""
         found = [self.t, *self.t_errors, self.y, *self.y_errors, *self.depth_limits, *self.places]
+        found += [] if self.thickness is None else [self.thickness]
         return [header for header in found if header.index != MADE]
 
     @property
@@ -133,7 +136,8 @@ def begin(table: Table) -> Reading:
 
 def _assign(table: Table) -> Columns:
     options = table.options
-    found = {role: _choose(table, role) for role in _ROLES if role not in ("t", "y", "depth")}
+    found = {role: _choose(table, role) for role in _ROLES if role not in ("t", "y", "depth", "thickness")}
+    found["thickness"] = _thickness(table)
     found["depth"] = _choose(table, "depth") if options.depth is None else _depth(table, options.depth)
     t = _named(table, options.t, "t")
     raw = [h for h in table.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
@@ -182,6 +186,17 @@ def _named(table: Table, name: str | None, role: str) -> Header | None:
 def _depth(table: Table, name: str) -> Header:
     """The column of depths that the user names."""
     return replace(table.require(name, option("depth", "COLUMN")), role="depth")
+
+
+def _thickness(table: Table) -> Header | None:
+    """The column of thicknesses, unless it is the output, or the user gives one number, another column or none."""
+    name = table.options.thickness
+    if name is None:
+        found = _choose(table, "thickness")
+        return None if found is None or table.options.y in (found.text, squash(found.text)) else found
+    if name.lower() == "none" or (table.find(name) is None and is_number(name)):
+        return None
+    return table.require(name, option("thickness", "COLUMN or NUMBER"))
 
 
 def _choose(table: Table, role: str) -> Header | None:

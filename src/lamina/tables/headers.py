@@ -51,6 +51,7 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("datingmethod", "datingtechnique", "datingtype", "datemethod", "agemethod", "datedby", "method"),
         ("chroncontroltype", "geochrontype", "controltype", "agecontroltype"),
     ),
+    "thickness": (("thickness", "thicknesses", "samplethickness", "slicethickness", "positionthicknesses"),),
     "tie": (("tie", "tied"), ("layer", "layerid", "layername")),
     "hiatus": (("hiatus", "hiatusbelow"),),
     "curve": (("curve", "curves", "calibrationcurve", "calcurve", "calcurves"),),

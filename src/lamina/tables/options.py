@@ -51,6 +51,8 @@ class Options:
     gaps_by: whether the gap prior describes the time per unit of "depth" (or height), or treats all "rows" alike.
     equal_depth: whether rows of a core at the same depth are one layer with one true input ("tie"), or rows of unknown
         order ("block").
+    thickness: the column with the thickness of the slice of core that each row was sampled from, in the unit of the
+        depth; one number (as text) for all rows; or "none" to take all rows as horizons.
     hiatus: depths or heights at which there is a hiatus.
     least_gap: the minimum gap between neighbours, in the unit of the input.
     limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop").
@@ -91,6 +93,9 @@ class Options:
     curve: str | None = _option("Calibration curve for radiocarbon ages, such as IntCal20.")
     gaps_by: str | None = _option("Gap prior per unit of depth (default), or equal for all rows.", "depth", "rows")
     equal_depth: str | None = _option("Rows at the same depth: one layer, or rows of unknown order.", "tie", "block")
+    thickness: str | None = _option(
+        'Column with the thickness of the samples, one number for all rows, or "none".', metavar="COLUMN"
+    )
     hiatus: tuple[float, ...] | None = _option("Depth of a hiatus; can be repeated.", metavar="DEPTH")
     least_gap: float | None = _option(
         "Minimum gap between neighbours, in the unit of the input.", metavar="TIME", also="minimum_gap"
@@ -155,7 +160,7 @@ class Options:
 
     @staticmethod
     def _text(name: str, value: Any) -> str:
-        if name in ("t_sd", "y_sd") and isinstance(value, int | float) and not isinstance(value, bool):
+        if name in ("t_sd", "y_sd", "thickness") and isinstance(value, int | float) and not isinstance(value, bool):
             return repr(value)
         if not isinstance(value, str) or not value.strip():
             raise _wrong(name, value, "text, such as the name of a column")

@@ -18,6 +18,7 @@ from .checks.reversals import note_reversals
 from .checks.slips import warn_of_far_values, warn_of_repeated
 from .columns import MADE, NO_OUTPUT, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
+from .dating.thickness import note_thickness, read_thickness
 from .file import Table, read_table
 from .formats.bacon import from_bacon
 from .formats.bchron import from_bchron
@@ -214,6 +215,8 @@ def _understand_all(table: Table) -> TableReading:
     exact = sorted(lines[i] for i in np.flatnonzero(record.exact).tolist())
     where = f" ({name_lines(exact)})" if exact else ""
     reading.fact("exact rows", f"{len(exact)}{where}", "an input error of 0 means exact")
+    if (thickness := note_thickness(reading, record, lines)) is not None:
+        reading.notes.facts.append(thickness)
     note_reversals(reading, record, measured.arranged, lines)
     warn_of_far_values(reading, record, lines)
     return TableReading(
@@ -271,6 +274,7 @@ class _Measured(NamedTuple):
     y: Array
     y_sd: Array
     depth: Array | None
+    thickness: Array | None
     arranged: Arrangement
     between: dict[str, Any]
     cores: int
@@ -291,13 +295,14 @@ def _measure(reading: Reading) -> _Measured:
     # A depth that cannot be read is a fault only where it is the key.
     places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
     depths = [values(reading, header, "depth", blank=True, faults=False) for header in places]
+    thickness = read_thickness(reading, inputs.t_sd == 0.0)
     reading.refuse()
     ties = read_ties(reading, labels, key)
     arranged = arrange(reading, key, labels, ties, inputs.t)
     rows = arranged.rows
     between = Between(reading, key, arranged, [ties[i] for i in rows], inputs.t_sd[rows] == 0.0).fields()
     cores = 1 if labels is None else len(set(labels) - {None})
-    return _Measured(inputs, y, y_sd, np.mean(depths, axis=0) if depths else None, arranged, between, cores)
+    return _Measured(inputs, y, y_sd, np.mean(depths, axis=0) if depths else None, thickness, arranged, between, cores)
 
 
 def _record(reading: Reading, measured: _Measured) -> Record:
@@ -321,6 +326,7 @@ def _record(reading: Reading, measured: _Measured) -> Record:
             y_unit=columns.y.unit,
             dates=dates if any(date is not None for date in dates) else None,
             limit=None if limit is None else [limit[i] for i in rows],
+            thickness=_thickness(measured),
             **measured.between,
         )
         merge_ties(record)  # says what cannot be one layer
@@ -328,6 +334,15 @@ def _record(reading: Reading, measured: _Measured) -> Record:
         worded = in_lines(error, reading.lines_of(rows))
         raise problem(reading.path, worded.rstrip("."), "correct the table", rows=error.rows) from error
     return record
+
+
+def _thickness(measured: _Measured) -> Array | None:
+    """The thickness of each row of the record; None without depths, and 0 for rows of no sequence."""
+    if measured.thickness is None or "depth" not in measured.between:
+        return None
+    rows, sequence = measured.arranged.rows, measured.arranged.sequence
+    loose = np.array([sequence is not None and sequence[k] is None for k in range(len(rows))])
+    return np.where(loose, 0.0, measured.thickness[rows])
 
 
 def _time_unit(reading: Reading, arranged: Arrangement) -> str:

@@ -46,6 +46,16 @@ def factor(reading: Reading, role: str, of: Header, error: Header) -> float:
     return 1.0
 
 
+def length_factor(of: Header | None, header: Header) -> float:
+    """What lengths in the column ``header`` are multiplied by to be in the unit of the column ``of``.
+
+    It is 1 if one of the two names no unit of length.
+    """
+    if of is None or not (_known(_LENGTHS, of.unit) and _known(_LENGTHS, header.unit)):
+        return 1.0
+    return _LENGTHS[_first(header.unit)] / _LENGTHS[_first(of.unit)]
+
+
 def _known(kind: dict[str, float], unit: str) -> bool:
     return _first(unit) in kind
 

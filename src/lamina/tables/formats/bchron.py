@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from ..file import Table
-from ..messages import Fact
-from .ages import called, named_curves, names_other_ages, with_curves, with_meanings, without_role
+from .ages import called, named_curves, names_other_ages, with_curves, with_meanings
 
 _CALENDAR = frozenset({"normal"})
 
@@ -18,16 +17,8 @@ def from_bchron(table: Table) -> Table:
     curve = called(table, "calCurves")
     if age is None or error is None or curve is None:
         return table
-    thickness = called(table, "thickness", "positionThicknesses")
     depth = called(table, "position", "positions")
-    table = without_role(with_meanings(table, {depth: "depth"}), thickness)
+    table = with_meanings(table, {depth: "depth"})
     if not names_other_ages(table, age):
         table = with_curves(table, age, error, curve, named_curves(table, curve, age, _CALENDAR))
-    return replace(table, form=f"{table.form}, as Bchron has it", program="Bchron").noting(*unused_thickness(thickness))
-
-
-def unused_thickness(thickness: object | None) -> tuple[Fact, ...]:
-    """A note that the thickness of samples is not used."""
-    if thickness is None:
-        return ()
-    return (Fact("thickness", f"{thickness} is not used", "a date counts for the middle of its sample"),)
+    return replace(table, form=f"{table.form}, as Bchron has it", program="Bchron")

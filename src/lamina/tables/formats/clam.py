@@ -5,8 +5,7 @@ from dataclasses import replace
 from ..file import Table
 from ..headers import Header
 from ..messages import Notes
-from .ages import called, meaning, with_meanings, without_role
-from .bchron import unused_thickness
+from .ages import called, meaning, with_meanings
 
 
 def from_clam(table: Table) -> Table:
@@ -19,10 +18,8 @@ def from_clam(table: Table) -> Table:
     if raw is None or age is None or error is None or table.options.t is not None:
         return table
     _refuse_both(table, raw, age)
-    thickness = called(table, "thickness", "thicknesses")
     offset = called(table, "reservoir")
     table = with_meanings(table, {raw: "14C age", age: "age (cal BP)", error: "age error (cal BP)", offset: "delta R"})
-    table = without_role(table, thickness)
     headers, cells = list(table.headers), [list(row) for row in table.cells]
     headers.append(replace(meaning(error, "14C error"), index=len(headers)))
     for row in cells:
@@ -32,8 +29,7 @@ def from_clam(table: Table) -> Table:
     if not any(_filled(row[age.index]) for row in cells):
         headers[age.index] = replace(headers[age.index], role=None)
         headers[error.index] = replace(headers[error.index], role=None)
-    table = replace(table, headers=headers, cells=cells, form=f"{table.form}, as clam has it", program="clam")
-    return table.noting(*unused_thickness(thickness))
+    return replace(table, headers=headers, cells=cells, form=f"{table.form}, as clam has it", program="clam")
 
 
 def _filled(cell: str) -> bool:

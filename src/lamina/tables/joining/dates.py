@@ -16,7 +16,7 @@ from .depths import conversion, find_depth, numbers
 _VALUES = frozenset({"y"})
 _DATES = frozenset({"t", "radiocarbon age", "radiocarbon error", "curve", "delta r"})
 #: Roles of which a record has one column, so that both files share it.
-_SHARED = ("core", "site", "label", "limiting", "tie", "hiatus")
+_SHARED = ("core", "site", "label", "limiting", "thickness", "tie", "hiatus")
 
 
 def join_dates(table: Table, dates: Table) -> Table:
