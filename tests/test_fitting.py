@@ -79,18 +79,27 @@ def test_what_cannot_be_fitted_is_refused_with_a_remedy(options, error, text):
         lamina.fit(RECORD, **options)
 
 
+def test_record_and_model_become_a_problem_once(monkeypatch):
+    """Nothing is prepared, thrown away and prepared again; a posterior and its results need no other problem."""
+    built, build = [], fitting.build_problem
+    monkeypatch.setattr(fitting, "build_problem", lambda *args: built.append(build(*args)) or built[-1])
+    found = lamina.fit(RECORD, "gp")
+    found.curve([1.0]), found.summary(), found.inputs()
+    assert [one is found.problem for one in built] == [True]
+
+
 def test_only_a_record_can_be_fitted():
     with pytest.raises(lamina.RecordError, match=r"fit takes a lamina.Record, got DataFrame"):
         lamina.fit(RECORD.to_frame())
 
 
-def test_there_is_no_t_scale_to_learn_where_all_inputs_are_exact():
+def test_there_is_no_t_scale_to_estimate_where_all_inputs_are_exact():
     with pytest.raises(lamina.MethodError, match="all inputs are exact"):
         lamina.fit(fits.record(t_sd=0.0), estimate="t_scale")
 
 
 @pytest.mark.parametrize("method", fits.METHODS)
-def test_two_rows_are_too_few_to_learn_the_kernel(method):
+def test_two_rows_are_too_few_to_estimate_the_kernel(method):
     with pytest.raises(lamina.RecordError, match=r"has 2 rows with a value, too few .* at least 3, or fix them"):
         lamina.fit(fits.record(true=fits.TRUE[:2]), method)
 
@@ -129,7 +138,7 @@ def test_a_fit_that_has_not_converged_returns_with_a_warning_and_the_evidence(me
 
 @pytest.mark.parametrize("engine", ["markov", "dense"])
 @pytest.mark.parametrize("stage", ["warm-up", "sampling"])
-def test_an_interrupt_keeps_what_there_is(stage, engine):
+def test_an_interrupt_returns_partial_results(stage, engine):
     def interrupt(state):
         if state["stage"] == stage:
             raise KeyboardInterrupt

@@ -17,7 +17,7 @@ from lamina.model.problem import build_problem
 SEVERAL = {**FIELDS, "two sequences and rows alone": {"sequence": ["a", "b", None] * 4}}
 
 
-def posed(fields, memory=True):
+def build(fields, memory=True):
     return build_problem(uneven(**fields), Model(Matern32(), memory=memory))
 
 
@@ -56,7 +56,7 @@ MOVES = [(1.3, (1e-3, 1e-3)), (0.8, (0.9, 0.9)), (1.0, (0.4, 0.8)), (0.9, (0.9, 
 @pytest.mark.parametrize(("power", "memories"), MOVES)
 @pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
 def test_jacobian_and_inverse(fields, power, memories, run, skip):
-    problem = posed(fields)
+    problem = build(fields)
 
     def there(tau):
         return moved(problem, tau, power, memories, run, skip)
@@ -71,7 +71,7 @@ def test_jacobian_and_inverse(fields, power, memories, run, skip):
 @pytest.mark.parametrize("ratio", [1.3, 0.7])
 @pytest.mark.parametrize(("run", "skip"), [(N, 0), (4, 0), (4, 3), (3, 1)])
 def test_jacobian_and_inverse_of_roots(fields, ratio, run, skip):
-    problem = posed(fields, memory=False)
+    problem = build(fields, memory=False)
 
     def there(tau):
         return with_other_roots(problem, tau, ratio, run, skip)
@@ -118,4 +118,4 @@ def test_a_record_without_two_neighbouring_gaps_has_no_memory():
     from lamina import MethodError
 
     with pytest.raises(MethodError, match="no sequence has two gaps next to each other"):
-        posed({"sequence": [k // 2 for k in range(N)]})
+        build({"sequence": [k // 2 for k in range(N)]})
