@@ -109,7 +109,7 @@ T = np.cumsum(np.random.default_rng(0).gamma(20.0, 0.05, N))
 FIELDS = {
     "plain": {},
     "exact row": {"t_sd": np.where(np.arange(N) == 5, 0.0, 0.3)},
-    "depths, hiatus and least gap": {
+    "depths, hiatus and minimum gap": {
         "depth": T + np.random.default_rng(1).uniform(0.0, 0.2, N),
         "hiatus": np.arange(N) == 3,
         "least_gap": np.full(N, 0.01),

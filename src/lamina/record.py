@@ -12,7 +12,7 @@ from .records.consistency import check_consistency
 from .records.fields import (
     read_depth,
     read_hiatus,
-    read_least_gap,
+    read_minimum_gap,
     read_limits,
     read_measurements,
     read_order,
@@ -136,7 +136,7 @@ class Record:
         values |= {name: labels(name, given, n) for name, given in (("sequence", sequence), ("label", label))}
         values |= {"tie": labels("tie", tie, n), "limit": read_limits(limit, n)}
         values |= {"depth": read_depth(depth, n), "hiatus": read_hiatus(hiatus, n)}
-        values |= {"least_gap": read_least_gap(least_gap, n), "thickness": read_thickness(thickness, n)}
+        values |= {"least_gap": read_minimum_gap(least_gap, n), "thickness": read_thickness(thickness, n)}
         values |= {"places": read_places(site, latitude, longitude, gia, gia_sd, n) if places is None else places}
         if values["places"] is not None:
             values["sequence"] = sequences_in_places(values["places"], values["sequence"], n)

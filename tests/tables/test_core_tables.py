@@ -148,7 +148,7 @@ def test_codes_have_no_side(table):
     assert any("lines 3 and 5" in warning for warning in understood.warnings)
 
 
-# --- hiatus and least gap --------------------------------------------------------------------------------------------
+# --- hiatus and minimum gap -----------------------------------------------------------------------------------------
 
 
 def test_a_hiatus_below_a_row(table):
@@ -184,7 +184,7 @@ def test_a_hiatus_at_a_depth_is_in_each_core_that_reaches_it(table):
     assert any("very depth of lines 3 and 6" in warning for warning in at_a_row.warnings)
 
 
-def test_the_least_gap_is_one_between_layers(table):
+def test_the_minimum_gap_is_one_between_layers(table):
     record = read(table(EQUAL), Options(equal_depth="tie", least_gap="5")).record
     assert_array_equal(record.least_gap, [5, 0, 5, 0])
 
@@ -375,7 +375,7 @@ BAD = {
         {},
         ["core.csv, line 1", "calibrated in years", "ka BP"],
     ),
-    "a least gap that cannot fit": (
+    "a minimum gap that cannot fit": (
         EVEN.replace(",10,", ",0,").replace("6,290", "6,400"),
         {"least_gap": 150},
         ["core.csv", "lines 2 and 3", "leave no room for the minimum gaps"],
@@ -422,7 +422,7 @@ BAD = {
         {"incomplete": True},
         ["core.csv", "line 6 has neither a date", "nor a place in a sequence"],
     ),
-    "a least gap that is none": (EVEN, {"least_gap": "ten"}, ["--least-gap", "'ten'", "give a number"]),
+    "a minimum gap that is none": (EVEN, {"least_gap": "ten"}, ["--least-gap", "'ten'", "give a number"]),
     "a hiatus that is none": (EVEN, {"hiatus": ["deep"]}, ["--hiatus", "'deep'", "give a number"]),
 }
 

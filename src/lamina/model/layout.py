@@ -43,7 +43,7 @@ def guess_inputs(record: Record, t: Array) -> tuple[Array, Array]:
 def check_order(record: Record, rows: Rows, gaps: str, scale: Array, known: Array) -> None:
     """Raise RecordError or OrderError where dates, minimum gaps and the order leave no posterior."""
     _check_bounds(record, rows, known)
-    _check_least_gaps(record, rows, scale, known)
+    _check_minimum_gaps(record, rows, scale, known)
     _check_proper(record, rows, gaps, known)
 
 
@@ -96,7 +96,7 @@ def _check_bounds(record: Record, rows: Rows, known: Array) -> None:
                 reached, by = first[row] - least, int(row)
 
 
-def _check_least_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
+def _check_minimum_gaps(record: Record, rows: Rows, scale: Array, known: Array) -> None:
     """The minimum gaps must fit between the first and the last date of a sequence, give or take ten errors."""
     for _, members in record.sequences:
         dated = members[record.dated[members]]

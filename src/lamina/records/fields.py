@@ -139,7 +139,7 @@ def read_hiatus(hiatus: ArrayLike | None, n: int) -> NDArray[np.bool_] | None:
     return flags.copy()
 
 
-def read_least_gap(least_gap: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+def read_minimum_gap(least_gap: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
     """The minimum gap after each row."""
     if least_gap is None:
         return None
