@@ -12,9 +12,9 @@ from .records.consistency import check_consistency
 from .records.fields import (
     read_depth,
     read_hiatus,
-    read_minimum_gap,
     read_limits,
     read_measurements,
+    read_minimum_gap,
     read_order,
     read_texts,
     read_thickness,
