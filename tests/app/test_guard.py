@@ -130,7 +130,7 @@ async def _chunks(*parts):
 def test_an_upload_has_a_limit_whatever_it_says_of_its_size(tmp_path, monkeypatch):
     import asyncio
 
-    monkeypatch.setattr(shelf, "MOST_BYTES", 10)
+    monkeypatch.setattr(shelf, "MOST_TABLE_BYTES", 10)
     held = shelf.Shelf(tmp_path, {})
     with pytest.raises(shelf.ShelfError, match="has more than"):
         asyncio.run(held.receive("a.csv", _chunks(b"123456", b"78901")))

@@ -25,7 +25,7 @@ from .shelf import ShelfError, Shelved
 from .state import State
 
 #: Bytes of a request that is not a table.
-MOST_BYTES = 1_000_000
+MOST_REQUEST_BYTES = 1_000_000
 
 
 def state_of(request: Request) -> State:
@@ -38,7 +38,7 @@ async def _body(request: Request) -> dict[str, Any]:
     data = b""
     async for chunk in request.stream():
         data += chunk
-        if len(data) > MOST_BYTES:
+        if len(data) > MOST_REQUEST_BYTES:
             raise CommandError("The request is too large.")
     try:
         found = json.loads(data or b"{}")

@@ -41,7 +41,7 @@ CHOICES = {
         "matern52+matern12": "A smooth curve plus fast scatter.",
     },
     "gaps": {
-        "gamma": "Layers accumulate more or less steadily; how steadily is learnt from the data.",
+        "gamma": "Layers accumulate more or less steadily; how steadily is estimated from the data.",
         "exponential": "Layers fall at random in time.",
         "uniform": "Any ordered set of ages is equally likely.",
         "log-uniform": "Gaps of any size, from short to long, are equally likely.",

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import LaminaError
 
 #: Bytes of an answer.
-MOST_BYTES = 200_000_000
+MOST_ANSWER_BYTES = 200_000_000
 
 
 class HelperError(LaminaError):
@@ -58,7 +58,7 @@ class Helper:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                limit=MOST_BYTES,
+                limit=MOST_ANSWER_BYTES,
                 env=os.environ,
             )
         return self.process

@@ -15,7 +15,7 @@ from ..errors import LaminaError
 RUN, REPORT, POSTERIOR, CHECKPOINT = "run.json", "report.html", "posterior.nc", "checkpoint.npz"
 #: Folders that are looked into, and runs that are listed, the newest first.
 MOST_FOLDERS, MOST_RUNS = 2000, 200
-MOST_BYTES = 50_000_000
+MOST_FILE_BYTES = 50_000_000
 #: What a report carries for its figures.
 _FIGURES = re.compile(r'<script type="application/json" id="figures">(.*?)</script>', re.DOTALL)
 
@@ -75,7 +75,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > MOST_FILE_BYTES:
             raise HistoryError(f"{path} is too large.")
         run = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def figures(folder: Path) -> dict[str, Any]:
     """
     path = folder / REPORT
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > MOST_FILE_BYTES:
             raise HistoryError(f"{path} is too large.")
         text = path.read_text(encoding="utf-8")
         data = _FIGURES.search(text)

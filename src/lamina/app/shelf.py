@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import LaminaError
 
 #: Bytes of a table: as many as ``lamina.tables`` reads.
-MOST_BYTES = 100_000_000
+MOST_TABLE_BYTES = 100_000_000
 #: Tables that are kept; with one more, the oldest is forgotten. One upload more than this is forgotten in turn.
 MOST_TABLES = 60
 LONGEST_NAME = 100
@@ -66,13 +66,13 @@ class Shelf:
         with path.open("wb") as file:
             async for chunk in chunks:
                 size += len(chunk)
-                if size > MOST_BYTES:
+                if size > MOST_TABLE_BYTES:
                     break
                 digest.update(chunk)
                 file.write(chunk)
-        if not 0 < size <= MOST_BYTES:
+        if not 0 < size <= MOST_TABLE_BYTES:
             shutil.rmtree(path.parent, ignore_errors=True)
-            what = "is empty" if size == 0 else f"has more than {MOST_BYTES / 1e6:.0f} MB"
+            what = "is empty" if size == 0 else f"has more than {MOST_TABLE_BYTES / 1e6:.0f} MB"
             raise ShelfError(f"The file {what}. Choose a table of measurements.")
         return self._add(Shelved(key, path.name, path, digest.hexdigest()))
 
