@@ -70,33 +70,63 @@ def subtract_outer(U, gamma, S):
 
 @njit(nogil=True, cache=True, **FAST)
 def run_filter(layout, values, series, gains, E):
-    """sum log S; writes the gains, and E = sum e e' / S (C, C). A variance that is not positive gives NaN."""
+    """sum log S; writes the gains, and E = sum e e' / S (C, C). A variance that is not positive gives NaN.
+
+    U and m are one matrix W = [U, m'] (D, D + C): its rows are moved and updated in one go.
+    """
     N, C = series.Z.shape
     D = gains.gamma.shape[1]
-    U, m, h, A = np.zeros((D, D)), np.zeros((C, D)), np.empty(D), np.zeros((len(values.rate), 3, 3))
+    W, h, A, update = np.zeros((D, D + C)), np.empty(D), np.zeros((len(values.rate), 3, 3)), np.empty(D + C)
     E[:, :] = 0.0
     total = 0.0
     for n in range(N):
         if n > 0 and series.time[n] > series.time[n - 1]:
             fill_transition(layout, values.rate, series.time[n] - series.time[n - 1], A)
-            move_rows(layout, values.rate, A, U, D, False)
-            move_columns(layout, values.rate, A, U, False)
-            move_columns(layout, values.rate, A, m, False)
-        s, gamma = series.site[n], gains.gamma[n]
-        S = observe(layout, values.mix, s, series.time[n], U, h, gamma) + series.y_var[n]
+            move_rows(layout, values.rate, A, W, D + C, False)
+            move_columns(layout, values.rate, A, W, False)
+        gamma = gains.gamma[n]
+        S = _observe_all(layout, values.mix, series, n, W, h, update) + series.y_var[n]
         if not S > 0.0:
             return math.nan
         gains.S[n] = S
         total += math.log(S)
+        for i in range(D):
+            gamma[i] = update[i]
         for c in range(C):
-            e = series.Z[n, c]
-            for i in range(D):
-                e -= h[i] * m[c, i]
-            gains.e[n, c] = e
-            for i in range(D):
-                m[c, i] += gamma[i] * e / S
+            gains.e[n, c] = update[D + c]
+            update[D + c] = -update[D + c]
+        for i in range(D):
+            weight, row = gamma[i] / S, W[i]
+            for j in range(D + C):
+                row[j] -= weight * update[j]
         for c in range(C):
-            for b in range(C):
-                E[c, b] += gains.e[n, c] * gains.e[n, b] / S
-        subtract_outer(U, gamma, S)
+            weight, row, e = gains.e[n, c] / S, E[c], gains.e[n]
+            for b in range(c + 1):
+                row[b] += weight * e[b]
+    for c in range(C):
+        for b in range(c):
+            E[b, c] = E[c, b]
+    return total
+
+
+@njit(cache=True, **FAST)
+def _observe_all(layout, mix, series, n, W, h, update):
+    """Write gamma = h + U h and the errors e = Z - m' h of row n into update (D + C,); returns h' gamma."""
+    s, D, C = series.site[n], len(h), series.Z.shape[1]
+    fill_observation(layout, mix, s, series.time[n], h)
+    for i in range(D):
+        update[i] = h[i]
+    for c in range(C):
+        update[D + c] = -series.Z[n, c]
+    for k in range(len(layout.dim)):
+        for j in range(layout.start[k] + layout.low[k, s], layout.start[k] + layout.high[k, s]):
+            weight, row = h[j], W[j]
+            for i in range(D + C):
+                update[i] += weight * row[i]
+    for c in range(C):
+        update[D + c] = -update[D + c]
+    total = 0.0
+    for k in range(len(layout.dim)):
+        for j in range(layout.start[k] + layout.low[k, s], layout.start[k] + layout.high[k, s]):
+            total += h[j] * update[j]
     return total

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,10 +110,40 @@ class Field:
 
     def values(self, theta: Array) -> Values:
         """Rates and mixing matrices at log-parameters theta (p,)."""
-        terms = [term for term in self.at(theta).terms if not isinstance(term, TrendTerm)]
-        rate = np.array([getattr(getattr(term, "time", term), "rate", 0.0) for term in terms])
-        mix = [self.root(term) for term in terms]
+        rate = np.zeros(len(self.terms))
+        mix = []
+        for k, (term, own) in enumerate(zip(self.terms, self.split(theta), strict=True)):
+            kind = getattr(term, "time", term)
+            rate[k] = kind.rate_factor * np.exp(-own[0]) if isinstance(kind, Matern) else 0.0
+            mix.append(self.root_at(k, own))
         return Values(rate, np.ascontiguousarray(np.concatenate([np.empty((len(self.distance), 0)), *mix], axis=1)))
+
+    def split(self, theta: Array) -> list[Array]:
+        """theta in pieces, one for each of ``terms``."""
+        return [theta[part] for part in self.pieces]
+
+    @cached_property
+    def pieces(self) -> list[slice]:
+        """Where the parameters of each of ``terms`` are in theta."""
+        ends = np.cumsum([0, *(len(term.names) for term in self.terms)]).tolist()
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def root_at(self, k: int, theta: Array) -> Array:
+        """C (S, r) of term k at its own log-parameters: ``root`` without a kernel, because samplers call it often."""
+        term, S = self.terms[k], len(self.distance)
+        if not isinstance(term, SpaceTime):
+            return np.full((S, 1), np.exp(theta[-1]))
+        n = len(theta) - len(term.space.names)
+        sd = float(np.exp(theta[n - 1]))
+        if not (term.is_linear and self.has_gia_sd):
+            return sd * _root(term.space.with_theta(theta[n:]).among(self.distance))
+        covariance = sd**2 * term.space.with_theta(theta[n:]).among(self.distance)
+        return _root(covariance + np.diag(self.sites.gia_sd**2))
+
+    @cached_property
+    def has_gia_sd(self) -> bool:
+        """Whether rates that are known beforehand have errors."""
+        return bool(self.sites.gia_sd.any())
 
     def covariance(self, term: Kernel) -> Array:
         """(S, S): the covariance of the sites in one term, with the error of GIA in that of the rates."""
@@ -126,10 +157,7 @@ class Field:
         """C (S, r) of one term, C C' = covariance."""
         if not isinstance(term, SpaceTime):
             return np.full((len(self.distance), 1), _sd(term))
-        try:
-            return np.linalg.cholesky(self.covariance(term))
-        except np.linalg.LinAlgError:
-            raise KernelError("The covariance of the sites is not positive definite in double precision.") from None
+        return _root(self.covariance(term))
 
     def pull_gradient(self, theta: Array, d_rate: Array, d_mix: Array) -> Array:
         """The gradient in theta (p,) from those in ``Values``: rate (K,) and mix (S, R)."""
@@ -175,6 +203,13 @@ class Field:
             rows.append(root)
             own.append(np.maximum(term.time.sd**2 - (root**2).sum(axis=1), 0.0))
         return np.concatenate(rows, axis=1), np.array(own).T
+
+
+def _root(covariance: Array) -> Array:
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise KernelError("The covariance of the sites is not positive definite in double precision.") from None
 
 
 def _sd(kind: Any) -> float:

@@ -70,7 +70,7 @@ def move_rows(layout, rate, A, U, columns, transposed):
 
 @njit(cache=True, **FAST)
 def move_columns(layout, rate, A, U, transposed):
-    """U <- U A' on all rows of U (M, D), or U A."""
+    """U <- U A' on all rows of U (M, >= D), or U A."""
     for m in range(len(U)):
         row = U[m]
         for k in range(len(rate)):

@@ -44,13 +44,15 @@ def run(
     seed: int = 0,
     chains: int = 4,
     draws: int = 2000,
-    warmup: int = 1000,
+    warmup: int | None = None,
     max_sweeps: int | None = None,
     cores: int | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Sample. ``draws`` are kept in all, thinned evenly; ``max_sweeps`` is the limit of each chain after warm-up.
+
+    warmup: sweeps of warm-up, by default 1000, on fields 500.
 
     checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to continue from there.
     """
@@ -60,6 +62,7 @@ def run(
     workers = min(chains, cores or available_cpus()) if problem.engine == "markov" else 1
     made = [kind(problem, one, budget) for one in seeds]
     limit = max_sweeps or MAX_SWEEPS[problem.engine]
+    warmup = warmup or WARMUP[kind]
     return run_until_converged(made, warmup, limit, workers, progress, checkpoint)
 
 
@@ -170,6 +173,9 @@ def _first_tuning(problem: Problem) -> Tuning:
     windows = np.full((kinds, count_windows(n, moves.shortest, moves.growth)), np.median(scale))
     return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3))
 
+
+#: Sweeps of warm-up, unless another number is given.
+WARMUP: dict[type[Chain], int] = {MarkovChain: 1000, DenseChain: 1000, FieldChain: 500}
 
 METHOD = Method(
     name="mcmc",

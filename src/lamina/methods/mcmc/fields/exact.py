@@ -29,14 +29,13 @@ class Bridges(NamedTuple):
 
 
 @njit(cache=True, **FAST)
-def _transition(d, x):
-    found = np.zeros((3, 3))
+def _fill_transition(d, x, rows, A):
+    """The first ``rows`` rows of the transition over x, into A (3, 3)."""
     decay = math.exp(-x)
-    for i in range(d):
+    for i in range(rows):
         for j in range(d):
             own = NILPOTENT[d, i, j] * x + 0.5 * SQUARED[d, i, j] * x * x
-            found[i, j] = decay * (own + (1.0 if i == j else 0.0))
-    return found
+            A[i, j] = decay * (own + (1.0 if i == j else 0.0))
 
 
 @njit(cache=True, **FAST)
@@ -61,10 +60,11 @@ def _fill_noise(d, x, A, row):
 
 
 @njit(cache=True, **FAST)
-def _fill_bridge(bridges, k, before, after, gain, left, ahead):
-    """For a time between two nodes: the first rows of the gain G (3,), of A1 - G A (3,), and of Q1 (3,)."""
-    d = bridges.dim[k]
-    one, two = _transition(d, bridges.rate[k] * before), _transition(d, bridges.rate[k] * after)
+def _fill_bridge(bridges, k, before, after, scratch, out):
+    """For a time between two nodes: the first rows of the gain G (3,), of A1 - G A (3,), and of Q1 (3,), into out."""
+    d, (one, two), (gain, left, ahead) = bridges.dim[k], scratch, out
+    _fill_transition(d, bridges.rate[k] * before, d, one)
+    _fill_transition(d, bridges.rate[k] * after, d, two)
     _fill_noise(d, bridges.rate[k] * before, one, ahead)
     for j in range(d):
         gain[j] = 0.0
@@ -78,11 +78,11 @@ def _fill_bridge(bridges, k, before, after, gain, left, ahead):
 
 
 @njit(cache=True, **FAST)
-def _log_interval(path, bridges, data, rows, tau, i):
+def _log_interval(path, bridges, data, rows, tau, i, scratch):
     """log-density of the rows (n,) between nodes i and i + 1, in order of time."""
     n, K = len(rows), len(bridges.dim)
-    V, e = np.zeros((n, n)), np.empty(n)
-    gain, left, ahead = np.zeros((n, 3)), np.zeros(3), np.zeros((n, 3))
+    one, two, left = scratch
+    V, e, gain, ahead = np.zeros((n, n)), np.empty(n), np.zeros((n, 3)), np.zeros((n, 3))
     start = path.first + i * path.step
     for a in range(n):
         r, s = rows[a], data.site[rows[a]]
@@ -92,14 +92,14 @@ def _log_interval(path, bridges, data, rows, tau, i):
         d = bridges.dim[k]
         for a in range(n):
             s, t = data.site[rows[a]], tau[rows[a]]
-            _fill_bridge(bridges, k, t - start, start + path.step - t, gain[a], left, ahead[a])
+            _fill_bridge(bridges, k, t - start, start + path.step - t, (one, two), (gain[a], left, ahead[a]))
             for j in range(d):
                 e[a] -= left[j] * bridges.states[k, j, i, s] + gain[a, j] * bridges.states[k, j, i + 1, s]
             for b in range(a + 1):
-                between = _transition(d, bridges.rate[k] * (t - tau[rows[b]]))
+                _fill_transition(d, bridges.rate[k] * (t - tau[rows[b]]), 1, one)
                 own = 0.0
                 for j in range(d):
-                    own += ahead[b, j] * between[0, j]
+                    own += ahead[b, j] * one[0, j]
                     for m in range(d):
                         own -= gain[b, j] * bridges.noise[k, j, m] * gain[a, m]
                 V[a, b] += own * bridges.sites[k, s, data.site[rows[b]]]
@@ -127,6 +127,7 @@ def log_exact(path, bridges, data, tau):
     """log p(y | tau, path), up to a constant; -inf where a row lies beyond the nodes."""
     order = np.argsort(tau)
     rows = np.empty(len(tau), dtype=np.int64)
+    scratch = (np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3))
     n, now, total = 0, -1, 0.0
     for p in range(len(order) + 1):
         i = len(path.level)
@@ -139,7 +140,7 @@ def log_exact(path, bridges, data, tau):
                 continue
         if i != now:
             if n > 0:
-                total += _log_interval(path, bridges, data, rows[:n], tau, now)
+                total += _log_interval(path, bridges, data, rows[:n], tau, now, scratch)
             n, now = 0, i
         if p < len(order):
             rows[n] = order[p]

@@ -15,7 +15,7 @@ from numba import njit
 from ....engine.noise import standard_normal, uniform
 from ....engine.stack import FAST, INLINE, LEAN
 from ....gaps.moves import move_ratio, sum_innovations
-from ....gaps.prior import Exponents, log_gaps, sum_gaps
+from ....gaps.prior import Exponents
 from ....gaps.scaling import add_gap, can_scale, elastic, log_jacobian, no_gaps, scaling_ratio
 from ....model.rows import Rows, log_date
 from ..metropolis import TARGET, accept, adapt
@@ -254,10 +254,3 @@ def move_inputs(now, rate, rng):
         else:
             for n in range(len(now.loose)):
                 _move_single(now, now.loose[n if forward else len(now.loose) - 1 - n], rate, rng)
-
-
-@njit(nogil=True, cache=True, **FAST)
-def log_gap_prior(rows, prior, tau, sums):
-    """log p(gaps) of all cores; ``sums`` is scratch."""
-    sum_gaps(rows, prior, tau, sums)
-    return log_gaps(rows, prior, sums)

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....errors import KernelError, MethodError
-from ....field import chain
+from ....field import reduced
+from ....field.layout import Values
 from ....field.problem import as_field
+from ....field.reduced import Fitted, Swept
 from ....gaps.prior import SUMS
 from ....model.parameters import ALPHA
 from ....model.problem import Problem
 from ....model.trend import at_times
 from ...chains import Chain, DrawBudget
 from ...target import make_target
-from ..metropolis import JOINT_TARGET, TARGET
+from .alpha import RUN_LENGTHS, Shape, Work, move_alpha
 from .approximate import Measured, Path, sum_log_rows
 from .exact import log_exact
-from .inputs import Pass, log_gap_prior, move_inputs
+from .inputs import Pass, move_inputs
 from .nodes import make_path, node_step
+from .walks import Walk
 
 Array = np.ndarray
 
 #: Nodes reach so many of the largest errors of dates beyond the data.
 MARGIN = 10.0
-#: Degrees of freedom of the independent proposals of theta, and how much wider they are than the posterior.
-FREEDOM, WIDER = 6.0, 1.15
-#: Random walks of theta and of alpha a sweep, and passes over the inputs.
-WALKS, ALPHA_WALKS, PASSES = 2, 4, 2
+#: Random walks a sweep of the parameters of curves, and for each of them those of constants and rates; passes over the
+#: inputs; and for each of them moves of alpha.
+WALKS, STATIC_WALKS, PASSES, ALPHA_MOVES = 3, 1, 2, 4
 
 
 def check_field(problem: Problem, options: dict[str, Any]) -> None:
@@ -47,14 +49,22 @@ def check_field(problem: Problem, options: dict[str, Any]) -> None:
             raise MethodError(f"a field has no {what}. {remedy}")
 
 
+class State(NamedTuple):
+    """The likelihood and prior of the kernel's parameters at the present inputs."""
+
+    phi: Array
+    value: float
+    swept: Swept
+    fitted: Fitted
+
+
 class FieldChain(Chain):
     """A chain on a field: interpreted, but for what costs time."""
 
     def __init__(self, problem: Problem, seed: np.random.SeedSequence, budget: DrawBudget) -> None:
         super().__init__(problem, seed, budget)
         self.field_problem = as_field(problem)
-        self.target = make_target(problem)
-        self.theta = self.target.theta  #: positions in phi of what the likelihood depends on
+        self.reduced, self.target = reduced.reduce(self.field_problem), make_target(problem)
         tau, phi = self.now
         reach = MARGIN * float(problem.scale.max())
         low, high = min(problem.rows.t.min(), tau.min()), max(problem.rows.t.max(), tau.max())
@@ -64,11 +74,11 @@ class FieldChain(Chain):
         self.sums = np.empty((len(problem.rows.gaps), len(SUMS)))
         self.scratch = np.zeros(len(problem.rows.gaps)), np.empty(len(tau))
         self.loose = np.flatnonzero((problem.rows.sequence < 0) & (problem.rows.t_var > 0.0))
-        self.rounds = 0
-        self.scales = np.array([1.0, 0.5])  #: of the random walks of theta and of alpha
-        p = len(self.theta)
-        self.mean, self.covariance = phi[self.theta], 0.05 * np.eye(p)
-        self.root: Array = 0.2 * np.eye(p)
+        self.rounds, self.alpha_steps = 0, np.full(len(RUN_LENGTHS), 0.3)
+        is_moving = np.isin(self.target.theta, self.reduced.moving)
+        #: positions in phi of the unknown parameters of the curves, and of constants and rates; and their moves
+        self.moving, self.static = self.target.theta[is_moving], self.target.theta[~is_moving]
+        self.walks = {"moving": Walk(phi[self.moving]), "static": Walk(phi[self.static])}
         self.passes = [0, 0]  #: passes over the inputs, and those that were accepted
         nearest = np.abs(problem.rows.t[self.field_problem.measured][None] - self.times[:, None]).argmin(axis=1)
         self.sites = self.field_problem.data.site[nearest]  #: those at which the curve is watched
@@ -84,20 +94,19 @@ class FieldChain(Chain):
                 self.add(tau[None], phi[None])
 
     def snapshot(self) -> dict[str, Array]:
-        known = {"tau": self.now[0], "phi": self.now[1], "steps": self.steps, "scales": self.scales}
-        learnt = {"mean": self.mean, "covariance": self.covariance, "root": self.root}
-        return known | learnt | {"rounds": np.array(self.rounds)}
+        known = {"tau": self.now[0], "phi": self.now[1], "steps": self.steps, "alpha": self.alpha_steps}
+        for name, walk in self.walks.items():
+            known |= {f"{name} {what}": values for what, values in walk.arrays().items()}
+        return known
 
     def restore(self, arrays: dict[str, Array]) -> None:
         for name, here in self.snapshot().items():
-            if here.ndim > 0:
-                here[:] = arrays[name]
-        self.rounds = int(arrays["rounds"])
+            here[:] = arrays[name]
 
     def reset_adaptation(self) -> None:
         self.rounds = 0
-        self.mean[:] = self.now[1][self.theta]
-        self.covariance *= 0.1
+        self.walks["moving"].forget(self.now[1][self.moving])
+        self.walks["static"].forget(self.now[1][self.static])
 
     def watched_curve(self, tau: Array, phi: Array, renewed: tuple[Array, ...]) -> Array:
         return self.seen[None]
@@ -109,142 +118,130 @@ class FieldChain(Chain):
         """All moves once."""
         self.rounds += 1
         rate = 2.0 / (self.rounds + 4.0) ** 0.6 if adapt else 0.0
-        found = self._move_theta(rate, adapt)
-        if adapt:
-            self._learn()
+        here = self._move_theta(rate)
         for k in range(PASSES):
-            self._move_inputs(found if k == 0 else None, rate)
-        self._move_alpha(rate)
+            self._move_inputs(here if k == 0 else None, rate)
 
     def _log_prior(self, phi: Array) -> float:
-        """Of the parameters of the likelihood: independent normals."""
-        u = (phi[self.theta] - self.problem.prior_mean[self.theta]) / self.problem.prior_sd[self.theta]
+        """Of the parameters of the kernel: independent normals."""
+        which = self.target.theta
+        u = (phi[which] - self.problem.prior_mean[which]) / self.problem.prior_sd[which]
         return -0.5 * float(u @ u)
 
-    def _filtered(self, phi: Array) -> chain.Filtered | None:
-        """The filter at the present inputs; None where double precision cannot run it."""
-        problem = self.field_problem
+    def _filtered(self, phi: Array, swept: Swept | None = None, transform: Array | None = None) -> State | None:
+        """The likelihood at phi and the present inputs, with a filter unless it is ``swept`` already.
+
+        transform: that of constants and rates, if known. None where double precision cannot compute it.
+        """
+        theta = self.field_problem.theta(phi)
         try:
-            return chain.run(problem.field, problem.theta(phi), problem.data, self.now[0][problem.measured])
+            if swept is None:
+                swept = reduced.sweep(self.reduced, theta, self.now[0][self.field_problem.measured])
+            transform = reduced.static_roots(self.reduced, theta) if transform is None else transform
+            fitted = reduced.fit_static(self.reduced, swept, transform)
         except KernelError:
             return None
+        return State(phi, fitted.value + self._log_prior(phi), swept, fitted)
 
-    def _move_theta(self, rate: float, adapt: bool) -> chain.Filtered:
-        tau, phi = self.now
-        here, rng, p = self._filtered(phi), self.rng, len(self.theta)
+    def _move_theta(self, rate: float) -> State:
+        here = self._filtered(self.now[1])
         assert here is not None
-        value = here.value + self._log_prior(phi)
-        for k in range(WALKS + (0 if adapt else 1) if p else 0):
-            independent, trial = k == WALKS, phi.copy()
-            if independent:
-                stretch = WIDER / math.sqrt(rng.gamma(0.5 * FREEDOM, 2.0 / FREEDOM))
-                trial[self.theta] = self.mean + stretch * (self.root @ rng.standard_normal(p))
-            else:
-                trial[self.theta] += self.scales[0] * (self.root @ rng.standard_normal(p))
-            there = self._filtered(trial)
-            ratio = -math.inf if there is None else there.value + self._log_prior(trial) - value
-            if independent:
-                ratio += self._log_proposal(phi) - self._log_proposal(trial)
-            accepted = math.log(rng.random()) < ratio
-            if accepted and there is not None:
-                phi, here, value = trial, there, there.value + self._log_prior(trial)
-            if not independent:
-                self.scales[0] *= math.exp(rate * (accepted - JOINT_TARGET))
-        self.now = tau, phi
+        independent = 0 if rate > 0.0 else 1
+        for k in range(WALKS + independent if len(self.moving) else 0):
+            here = self._move(here, self.moving, self.walks["moving"], k >= WALKS, rate)
+            for _ in range(STATIC_WALKS if len(self.static) else 0):
+                here = self._move(here, self.static, self.walks["static"], False, rate)
+        if rate > 0.0:
+            self.walks["moving"].learn(here.phi[self.moving])
+            self.walks["static"].learn(here.phi[self.static])
+        self.now = self.now[0], here.phi
         return here
 
-    def _log_proposal(self, phi: Array) -> float:
-        u = np.linalg.solve(self.root, phi[self.theta] - self.mean) / WIDER
-        return -0.5 * (FREEDOM + len(u)) * math.log1p(float(u @ u) / FREEDOM)
+    def _move(self, here: State, which: Array, walk: Walk, independent: bool, rate: float) -> State:
+        """Propose the parameters ``which`` together."""
+        phi, ratio = here.phi.copy(), 0.0
+        if independent:
+            phi[which], ratio = walk.anywhere(here.phi[which], self.rng)
+        else:
+            phi[which] = walk.near(here.phi[which], self.rng)
+        known = (None, here.fitted.transform) if which is self.moving else (here.swept, None)
+        there = self._filtered(phi, *known)
+        accepted = there is not None and math.log(self.rng.random()) < ratio + there.value - here.value
+        if not independent:
+            walk.adapt(rate, accepted)
+        return there if accepted and there is not None else here
 
-    def _learn(self) -> None:
-        share = 1.0 / (self.rounds + 10.0)
-        self.mean += share * (self.now[1][self.theta] - self.mean)
-        off = self.now[1][self.theta] - self.mean
-        self.covariance += share * (np.outer(off, off) - self.covariance)
-        if self.rounds >= 50 and self.rounds % 25 == 0:
-            self.root[:] = np.linalg.cholesky(self.covariance + 1e-6 * np.eye(len(off)))
-
-    def _move_inputs(self, found: chain.Filtered | None, rate: float) -> None:
-        """Draw a path given the inputs at which ``found`` was computed, then move the inputs given the path."""
+    def _move_inputs(self, here: State | None, rate: float) -> None:
+        """Draw a path given the inputs at which ``here`` was computed, then move the inputs given the path."""
         (tau, phi), problem = self.now, self.field_problem
-        found = self._filtered(phi) if found is None else found
-        if found is None:
+        here = self._filtered(phi) if here is None else here
+        if here is None:
             return
-        span = self.range[1] - self.range[0]
-        step = node_step(problem.field, found.values, float(np.median(problem.data.y_var)), span, len(tau))
+        field, values, span = self.reduced.curves, here.swept.values, self.range[1] - self.range[0]
+        step = node_step(field, values, float(np.median(problem.data.y_var)), span, len(tau))
         first = self.range[0] - step * self.rng.random()  # a new grid each time
         nodes = first + step * np.arange(math.ceil(span / step) + 2)
-        states, beta = chain.draw(problem.field, found, nodes, self.rng)
-        path, bridges = make_path(problem.field, found.values, states, first, step)
-        data, trial = self._data(beta), tau.copy()
+        states, beta = reduced.draw(self.reduced, here.swept, here.fitted, nodes, self.rng)
+        path, bridges = make_path(field, values, states, first, step)
+        data = self._data(beta)
+        off = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
+        for move in self._spread_gaps, self._move_rows:
+            tau, phi, rest = self.now[0].copy(), self.now[1].copy(), off
+            move(path, data, tau, phi, rate)
+            rest = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
+            self.passes[0] += 1
+            if math.log(self.rng.random()) < rest - off:
+                self.now, off = (tau, phi), rest
+                self.passes[1] += 1
+        self.seen = self._look(values, path, states, beta)
+
+    def _spread_gaps(self, path: Path, data: Measured, tau: Array, phi: Array, rate: float) -> None:
+        """Move alpha together with the gaps, in place."""
+        if not self.problem.free[ALPHA]:
+            return
+        problem, target = self.problem, self.target
+        shape = Shape(float(problem.prior_mean[ALPHA]), float(problem.prior_sd[ALPHA]), target.least_alpha)
+        work = Work(target.rows, target.gap_prior, path, data, shape, self.alpha_steps, self.scratch[1], self.sums)
+        phi[ALPHA] = move_alpha(work, tau, phi[ALPHA], ALPHA_MOVES, rate, self.rng)
+
+    def _move_rows(self, path: Path, data: Measured, tau: Array, phi: Array, rate: float) -> None:
+        """Move the inputs of all cores, in place."""
         exponents = self.target.gap_prior
         if self.target.gamma:
-            exponents = exponents._replace(shape=self.alpha)
-        now = Pass(self.target.rows, exponents, path, data, trial, *self.scratch, self.target.members,
-                   self.target.first, self.loose, self.steps)  # fmt: skip
-        off = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
+            exponents = exponents._replace(shape=self.problem.least_alpha + math.exp(phi[ALPHA]))
+        now = Pass(self.target.rows, exponents, path, data, tau, *self.scratch, self.target.members, self.target.first,
+                   self.loose, self.steps)  # fmt: skip
         move_inputs(now, rate, self.rng)
-        ratio = log_exact(path, bridges, data, trial) - _sum(path, data, trial) - off
-        self.passes[0] += 1
-        if math.log(self.rng.random()) < ratio:
-            self.now = trial, phi
-            self.passes[1] += 1
-        self.seen = self._look(found, path, states, beta)
 
     def _data(self, beta: Array) -> Measured:
-        """What was measured less the common trend, for all rows."""
-        problem, n = self.field_problem, len(self.now[0])
+        """What was measured less constants and rates, for all rows."""
+        problem, data, n = self.field_problem, self.reduced.data, len(self.now[0])
         weights = np.concatenate([[1.0], -beta])
         base, slope, y_var = np.zeros(n), np.zeros(n), np.full(n, np.inf)
-        base[problem.measured] = problem.data.base @ weights
-        slope[problem.measured] = problem.data.slope @ weights
+        base[problem.measured] = data.base @ weights
+        slope[problem.measured] = data.slope @ weights
         y_var[problem.measured] = problem.data.y_var
         return Measured(problem.places.index.astype(np.int64), base, slope, y_var)
 
-    def _look(self, found: chain.Filtered, path: Path, states: Array, beta: Array) -> Array:
+    def _look(self, values: Values, path: Path, states: Array, beta: Array) -> Array:
         """The common curve, and then that of a site each, at the times that are watched; between nodes roughly."""
-        problem, half = self.field_problem, len(self.times) // 2
-        at, layout = self.times[:half], problem.field.layout
+        problem, half, layout = self.field_problem, len(self.times) // 2, self.reduced.curves.layout
+        at, s = self.times[:half], self.sites
         x = (at - path.first) / path.step
         i = np.minimum(x.astype(int), len(states) - 2)
         part = x - i
+        q, S = len(problem.data.design.guess), len(problem.places)
         offset, columns, _, _ = at_times(problem.field.kernel, problem.data.design, at)
-        trend = offset + columns @ beta
-        common = trend.copy()
-        for k in np.flatnonzero(layout.size == 1):
-            level = found.values.mix[0, layout.first[k]] * states[:, layout.start[k]]
+        common = offset + columns @ beta[:q]
+        total = common.copy()
+        for n, (k, _) in enumerate(self.reduced.static):
+            own = beta[q + n * S + s]
+            total += own * (at - problem.field.layout.origin[k]) if problem.field.layout.linear[k] else own
+        for term in np.flatnonzero(layout.size == 1):
+            level = values.mix[0, layout.first[term]] * states[:, layout.start[term]]
             common += (1.0 - part) * level[i] + part * level[i + 1]
         level = path.level + path.rough
-        s = self.sites
-        total = (1.0 - part) * level[i, s] + part * level[i + 1, s] + path.constant[s] + path.linear[s] * at
-        return np.concatenate([common, total + trend])
-
-    @property
-    def alpha(self) -> float:
-        """The shape of the gaps."""
-        return self.problem.least_alpha + math.exp(self.now[1][ALPHA])
-
-    def _log_alpha(self, log_alpha: float) -> float:
-        problem = self.problem
-        alpha = problem.least_alpha + math.exp(log_alpha)
-        value = -0.5 * ((log_alpha - problem.prior_mean[ALPHA]) / problem.prior_sd[ALPHA]) ** 2
-        prior = self.target.gap_prior._replace(shape=alpha)
-        return value + log_gap_prior(self.target.rows, prior, self.now[0], self.sums)
-
-    def _move_alpha(self, rate: float) -> None:
-        if not self.problem.free[ALPHA]:
-            return
-        phi = self.now[1].copy()
-        here = self._log_alpha(phi[ALPHA])
-        for _ in range(ALPHA_WALKS):
-            trial = phi[ALPHA] + self.scales[1] * self.rng.standard_normal()
-            there = self._log_alpha(trial)
-            accepted = math.log(self.rng.random()) < there - here
-            if accepted:
-                phi[ALPHA], here = trial, there
-            self.scales[1] *= math.exp(rate * (accepted - TARGET))
-        self.now = self.now[0], phi
+        return np.concatenate([common, total + (1.0 - part) * level[i, s] + part * level[i + 1, s]])
 
 
 def _sum(path: Path, data: Measured, tau: Array) -> float:
