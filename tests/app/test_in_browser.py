@@ -104,9 +104,8 @@ def test_a_good_table_from_the_drop_to_the_zip(tab, server):
     assert tab.ask("document.querySelectorAll('#problems li').length") == 0
     assert "<script>alert(1)</script>" in tab.ask("document.getElementById('grid').textContent")
     assert tab.ask("document.querySelectorAll('#grid script').length") == 0
-    assert tab.ask("[...document.querySelectorAll('#grid .roles td')].map((one) => one.textContent)") == [
-        *("depth", "input", "input error", "output", "output error", "–")
-    ]
+    roles = "[...document.querySelectorAll('#grid .roles select')].map((one) => one.selectedOptions[0].textContent)"
+    assert tab.ask(roles) == ["depth", "input", "input error", "output", "output error", "–"]
     assert tab.ask("document.getElementById('command').textContent") == "lamina fit good.csv"
     click(tab, "#fit")
     tab.wait("location.pathname.startsWith('/job') && document.getElementById('sweeps').textContent !== '–'", SECONDS)
@@ -149,6 +148,16 @@ def test_a_control_changes_the_command_and_keeps_the_focus(tab, server):
     })()""")
     tab.wait("document.getElementById('command').textContent === 'lamina fit good.csv --t-sigma 1'")
     assert tab.ask("document.activeElement.id") == "reading-t_sigma"
+
+
+def test_a_column_gets_its_role_above_it(tab, server):
+    drop(tab, server, "good.csv", TABLE)
+    tab.ask("""(() => {
+        const menu = document.querySelectorAll("#grid .roles select")[0];
+        menu.value = "y";
+        menu.dispatchEvent(new Event("change"));
+    })()""")
+    tab.wait("document.getElementById('command').textContent === \"lamina fit good.csv --y 'Depth (cm)'\"")
 
 
 def test_two_thousand_rows_scroll(tab, server):

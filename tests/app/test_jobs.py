@@ -159,7 +159,7 @@ def test_a_run_that_is_stopped_keeps_its_draws_and_can_go_on(server):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_outlives_the_server(new_server, number):
     job = new_server.begin(new_server.put("long.csv", long_table(500).encode()))
     new_server.wait(job, lambda one: one["progress"].get("sweeps"))

@@ -100,5 +100,5 @@ def test_a_file_in_the_folder_is_never_run(new_server):
     for name in "numpy.py", "lamina.py":
         (new_server.folder / name).write_text("raise SystemExit('run')")
     assert new_server.read(new_server.put("core.csv", TABLE.encode()))["works"]
-    job = new_server.begin(new_server.put("core.csv", TABLE.encode()), method="gp")
-    assert new_server.wait(job)["state"] == "converged"
+    job = new_server.begin(new_server.put("core.csv", TABLE.encode()), at="1:2:x")
+    assert new_server.wait(job)["said"].startswith("--at")

@@ -88,13 +88,13 @@ def test_a_worker_ends_with_its_parent():
 
 ENDED = """
 import os, signal
-from lamina.cli import signals
-signals.end_by_interrupt()
+from lamina.cli import terminal
+terminal.end_by_interrupt()
 for _ in range(2):
     try:
         os.kill(os.getpid(), signal.{name})
     except KeyboardInterrupt:
-        print("interrupted", signals.exit_code())
+        print("interrupted", terminal.exit_code())
 """
 
 

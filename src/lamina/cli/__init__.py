@@ -7,8 +7,7 @@ import warnings
 
 from ..errors import LaminaError
 from ..support.memory import check_start
-from .signals import end_by_interrupt, exit_code
-from .terminal import complain, give_up, open_streams, show_version, warn
+from .terminal import complain, end_by_interrupt, exit_code, give_up, open_streams, show_version, warn
 
 
 def main() -> None:

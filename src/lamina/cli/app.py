@@ -66,7 +66,7 @@ def _described(parameter: inspect.Parameter) -> Any:
     return Option(
         name=parameter.name,
         flags=(*([info.default] if isinstance(info.default, str) else []), *(info.param_decls or ())),
-        kind=_kind(kind),
+        kind="file" if info.metavar == "FILE" else _kind(kind),
         help=info.help or "",
         panel=str(info.rich_help_panel or ""),
         choices=_choices(kind),

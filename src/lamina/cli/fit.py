@@ -9,8 +9,7 @@ import typer
 
 from . import options as given
 from .progress import sampling
-from .signals import exit_code
-from .terminal import complain, show
+from .terminal import complain, exit_code, show
 
 if TYPE_CHECKING:
     from ..output.plan import Plan

@@ -16,8 +16,7 @@ from .batch import batch
 from .check import check
 from .compare import compare
 from .fit import demo, fit
-from .signals import exit_code
-from .terminal import complain, show_version
+from .terminal import complain, exit_code, show_version
 
 
 class Commands(TyperGroup):

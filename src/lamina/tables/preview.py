@@ -1,6 +1,6 @@
 """The cells of a table with the role of each column, for those who want to see how it was read."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 
@@ -11,23 +11,14 @@ from .messages import TableError
 from .options import Options
 from .reading import open_table
 
-#: What the columns of each role are called, by the field of ``Columns`` that holds them.
+#: What the columns of each role are called, by the field of ``Columns`` that holds them, unless by its own name.
 _ROLES = {
     "t": "input",
     "t_errors": "input error",
     "y": "output",
     "y_errors": "output error",
-    "depth": "depth",
     "depth_limits": "depth limit",
-    "height": "height",
-    "position": "position",
-    "core": "core",
-    "site": "site",
-    "label": "label",
     "rejects": "flag",
-    "limiting": "limiting",
-    "tie": "tie",
-    "hiatus": "hiatus",
     "radiocarbon": "radiocarbon age",
     "radiocarbon_errors": "radiocarbon error",
     "curve": "calibration curve",
@@ -75,10 +66,10 @@ def _roles(table: Table) -> list[str]:
     except TableError:
         return [_suggested(header) for header in table.headers]
     found = [""] * len(table.headers)
-    for name, role in _ROLES.items():
-        for header in _headers(columns, name):
+    for one in fields(Columns):
+        for header in _headers(columns, one.name):
             if 0 <= header.index < len(found):
-                found[header.index] = found[header.index] or role
+                found[header.index] = found[header.index] or _ROLES.get(one.name, one.name)
     return found
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from ...record import Record
+from ...support.numbers import count, plain
 from ...support.text import visible
 from ...tables.checks.survey import Survey, survey
 from ...tables.messages import StandIn, TableError
@@ -37,6 +39,7 @@ CONTROLS = {
     "time": ("scale",),
     "years": ("scale",),
     "depth": ("depth",),
+    "thickness": ("thickness",),
     "order": ("order", "depth"),
     "direction": ("order_direction",),
     "turned round": ("order_direction",),
@@ -74,21 +77,21 @@ def understand(path: str, options: dict[str, Any], command: str) -> dict[str, An
             "warnings": [],
             "works": False,
             "suggested": "",
+            "span": "",
             "grid": grid,
         }
     found = survey(path, chosen, command)
     reading, suggested = found.reading, _suggested(found)
     problems = [_problem(error) for error in found.asked]
     if not problems and suggested != command:
-        text = f"lamina {command} cannot read this table, because it has no column of measured values."
-        problems.append({"text": f"{text} lamina {suggested} can.", "answers": {}, "places": []})
+        text = f"lamina {command} cannot read this table{f'; lamina {suggested} can' if suggested else ''}."
+        problems.append({"text": text, "answers": {}, "places": []})
     return {
         "problems": problems,
         "facts": [] if reading is None else [_fact(*fact) for fact in reading.facts],
         "warnings": [] if reading is None else [visible(warning) for warning in reading.warnings],
         "works": not problems and reading is not None,
-        "rows": None if reading is None else len(reading.record),
-        "span": None if reading is None else _span(reading.record),
+        "span": "" if reading is None else _span(reading.record),
         "suggested": suggested,
         "grid": _grid(path, chosen, command, () if reading is None else reading.lines),
     }
@@ -117,9 +120,10 @@ def _suggested(found: Survey) -> str:
     return shlex.split(found.command)[1] if found.command else ""
 
 
-def _span(record: Any) -> list[float]:
-    t = record.t[record.dated]
-    return [float(t.min()), float(t.max())] if t.size else []
+def _span(record: Record) -> str:
+    """How many rows there are, and between which times."""
+    t, rows = record.t[record.dated], count(len(record), "row")
+    return f"{rows}, dated from {plain(t.min())} to {plain(t.max())} {record.t_unit}".rstrip() if t.size else rows
 
 
 def _grid(path: str, options: Options, command: str = "fit", used: Sequence[int] = ()) -> dict[str, Any] | None:

@@ -3,8 +3,11 @@ import { element } from "./common.js";
 
 const ROW = 28, SPARE = 12;
 
-/** Show the cells of a table. Returns a function that scrolls to a line and marks a cell. */
-export function showGrid(place, grid, problems) {
+/**
+ * Show the cells of a table. Returns a function that scrolls to a line and marks a cell.
+ * `roles`: the roles that a column can be given, as pairs of option and word; `changed` gets option and column.
+ */
+export function showGrid(place, grid, problems, roles, changed) {
   place.replaceChildren();
   if (!grid) return () => {};
   const bad = new Map();
@@ -14,7 +17,7 @@ export function showGrid(place, grid, problems) {
   const unused = new Set(grid.unused);
   const head = element("thead", {},
     element("tr", { class: "roles" }, element("th", { scope: "col" }, "role"),
-      ...grid.roles.map((role) => element("td", { class: role ? "role" : "" }, role || "–"))),
+      ...grid.roles.map((role, k) => element("td", { class: role ? "role" : "" }, roleMenu(role, grid.columns[k])))),
     element("tr", { class: bad.has(`${grid.header_line}\n`) ? "bad" : "" },
       element("th", { scope: "col" }, "line"),
       ...grid.headers.map((text, k) => element("th", {
@@ -24,6 +27,14 @@ export function showGrid(place, grid, problems) {
   const table = element("table", { "aria-rowcount": grid.rows + 2, "aria-colcount": grid.headers.length + 1 }, head, body);
   place.append(table);
   let first = -1;
+
+  function roleMenu(role, column) {
+    if (!column) return role || "–";
+    return element("select", {
+      "aria-label": `Role of the column ${column}`, change: (event) => changed(event.target.value, column),
+    }, element("option", { value: "", selected: true }, role || "–"),
+    ...roles.filter(([, word]) => word !== role).map(([name, word]) => element("option", { value: name }, `use as ${word}`)));
+  }
 
   function marked(line, column) {
     return bad.has(`${line}\n${grid.columns[column]}`) || bad.has(`null\n${grid.columns[column]}`);

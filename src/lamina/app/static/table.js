@@ -9,6 +9,10 @@ let chosen = { ...(data.choices.options ?? {}) };
 let followed = Boolean(data.choices.command);
 let known = { columns: [], sites: [], tables: data.tables.filter((name) => name !== data.name) };
 let asked = 0;
+/** Options that give a column its role. */
+const ROLES = {
+  t: "input", t_sd: "input error", y: "output", y_sd: "output error", depth: "depth", order: "order", sequence: "core",
+};
 
 const optionOf = (name) => commands[command].options.find((one) => one.name === name);
 
@@ -46,7 +50,8 @@ function show(found) {
   const grid = found.grid;
   known = { ...known, columns: grid ? grid.columns.filter(Boolean) : [], sites: sites(grid) };
   const scrolled = byId("grid").scrollTop;
-  const point = showGrid(byId("grid"), grid, found.problems);
+  const roles = Object.keys(ROLES).filter(optionOf).map((name) => [name, ROLES[name]]);
+  const point = showGrid(byId("grid"), grid, found.problems, roles, change);
   byId("grid").scrollTop = scrolled;
   byId("grid-heading").hidden = byId("grid").hidden = !grid;
   byId("grid-note").textContent = !grid ? "" : [
@@ -57,6 +62,7 @@ function show(found) {
   showList("warnings", found.warnings);
   showFacts(found.facts);
   showSettings();
+  byId("span").textContent = found.span;
   byId("command").textContent = found.command;
   byId("fit").disabled = !found.works;
   document.documentElement.dataset.read = String(asked);
