@@ -86,7 +86,21 @@ def nassau() -> None:
     figure.savefig(DOCS / "nassau.png", dpi=110)
 
 
+def coast() -> None:
+    """The figures of the simulated coast on the page about fields."""
+    page = (DOCS / "fields.md").read_text()
+    command = re.search(r"^lamina field .*$", page, flags=re.MULTILINE)
+    assert command, "fields.md has no fit"
+    with tempfile.TemporaryDirectory() as folder:
+        for table in (DOCS / "examples").glob("coast*.csv"):
+            shutil.copy(table, folder)
+        subprocess.run([sys.executable, "-m", *command[0].split()], cwd=folder, check=True)
+        for name in "map", "sites":
+            shutil.copy(Path(folder) / "coast" / f"{name}.png", DOCS / "examples" / f"coast-{name}.png")
+
+
 if __name__ == "__main__":
     nassau()
     quickstart()
     age_depth()
+    coast()

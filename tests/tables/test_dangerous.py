@@ -591,14 +591,15 @@ def test_the_command_that_check_ends_with_works(table, name):
     assert found.questions
     program, command, *arguments = shlex.split(found.command)
     assert program == "lamina"
-    assert command == ("agedepth" if one.ages else "batch" if "--by" in arguments else "fit")
+    field = found.reading is not None and found.reading.record.places is not None
+    assert command == ("agedepth" if one.ages else "batch" if "--by" in arguments else "field" if field else "fit")
     assert arguments[0].endswith("core.csv")
     options = parsed(arguments[1:])
     if command == "batch":
         parts = split(path, options.pop("by"), Options.of(**options))
         assert not [part for part in parts.values() if isinstance(part, TableError)]
     else:
-        one.read(path, options)
+        one.read(path, options | ({"places": True} if field else {}))
 
 
 def test_ages_beside_calibrated_ages_are_asked_about_and_the_calibrated_ones_suggested(table):

@@ -8,7 +8,7 @@ from typing import Any
 from . import options as given
 from .fit import carry_out
 
-READING_OPTIONS = {name: one for name, one in given.READ.items() if not name.startswith(("y", "dates"))}
+READING_OPTIONS = {name: one for name, one in given.READ_CURVE.items() if not name.startswith(("y", "dates"))}
 
 
 @given.bundled(

@@ -35,6 +35,7 @@ def output_request(
         rates=numbers("--rate-exceeds", output.get("rate_exceeds")),
         extremes=output.get("extremes", False),
         depths=times(output.get("depths"), "--depths"),
+        shown_site=output.get("shown_site"),
         members=output.get("ensemble") or 0,
         folds=_folds(output),
         figures=output.get("figures", True),

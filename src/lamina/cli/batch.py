@@ -33,7 +33,7 @@ OUTPUT_OPTIONS = given.pick("out at interval figures resume force quiet") | {
     settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps npv_covariance"),
     output=OUTPUT_OPTIONS,
     work=WORK,
-    reading={name: one for name, one in given.READ.items() if not name.startswith("dates")},
+    reading={name: one for name, one in given.READ_CURVE.items() if not name.startswith("dates")},
 )
 def batch(
     tables: Tables, settings: dict[str, Any], output: dict[str, Any], work: dict[str, Any], reading: dict[str, Any]

@@ -10,7 +10,7 @@ from . import options as given
 from .terminal import complain, show
 
 
-@given.bundled(reading=given.READ)
+@given.bundled(reading=given.READ_ANY)
 def check(table: given.Table, reading: dict[str, Any]) -> None:
     """Show how lamina reads a table, and why, without fitting it. Ends with the command that fits it."""
     from ..tables import Options, survey

@@ -15,7 +15,7 @@ from .terminal import complain, exit_code, show
 @given.bundled(
     settings=given.pick("kernel gaps mean offsets seed methods"),  # only mcmc has outliers and memory
     output=given.pick("out at force quiet"),
-    reading=given.READ,
+    reading=given.READ_CURVE,
 )
 def compare(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
     """Fit the same table with several methods: one figure, and how far apart their curves are."""

@@ -1,4 +1,4 @@
-"""``lamina fit`` and ``lamina demo``: from a table to tables, figures and a report."""
+"""``lamina fit``, ``lamina field`` and ``lamina demo``: from a table to tables, figures and a report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from .terminal import complain, exit_code, show
 if TYPE_CHECKING:
     from ..output.plan import Plan
 
+OF_FIELD = given.pick("out at interval") | {
+    "shown_site": given.option("--show-site", str | None, "Site whose components are drawn; by default the one with "
+                               "most rows.", given.OUTPUT, metavar="NAME"),
+    **given.pick("force resume quiet as_json"),
+}  # fmt: skip
+
 
 @given.bundled(
     settings=given.pick(
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
         "ages_covariance"
     ),
     output=given.pick("out at interval exceeds rate_exceeds extremes ensemble force resume quiet as_json"),
-    reading=given.READ,
+    reading=given.READ_CURVE,
 )
 def fit(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
     """Fit a curve to a table: the curve, its rate, the corrected inputs, figures and a report."""
@@ -37,17 +43,36 @@ def fit(table: given.Table, settings: dict[str, Any], output: dict[str, Any], re
 
 
 @given.bundled(
+    settings=given.pick("gaps seed method chains draws max_sweeps"),
+    output=OF_FIELD,
+    reading=given.READ_FIELD,
+)
+def field(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
+    """Fit many sites together: the curve of each, what they have in common, rates, figures and a report."""
+    from ..output.fields import plan_field
+    from ..tables import Options
+    from .arguments import output_request
+
+    request = output_request(output["out"] or Path(f"{table.stem}-field"), settings, output, table.name)
+    carry_out(plan_field(table, Options(**reading, places=True), request), output["quiet"], output["as_json"])
+
+
+@given.bundled(
     output={
+        "field": given.option("--field", bool, "Fit 43 places on the Atlantic coast of North America together.", None,
+                              False),
         "out": given.option("--out", Path, "Folder for the results.", None, Path("lamina-demo")),
         **given.pick("seed force resume quiet"),
     }
-)
+)  # fmt: skip
 def demo(output: dict[str, Any]) -> None:
     """Fit the record that comes with lamina: sea level at Nassau Landing, Florida. Overwrites an earlier run."""
+    from ..output.fields import plan_field_demo
     from ..output.fit import plan_demo
     from .arguments import output_request
 
-    carry_out(plan_demo(output_request(output["out"], {"seed": output["seed"]}, output)), output["quiet"])
+    plan = plan_field_demo if output["field"] else plan_demo
+    carry_out(plan(output_request(output["out"], {"seed": output["seed"]}, output)), output["quiet"])
 
 
 def carry_out(plan: Plan, quiet: bool, as_json: bool = False) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 from ..tables.messages import flag
-from ..tables.options import Options
+from ..tables.options import OF_FIELDS, Options
 
 
 def above_zero(text: str | float) -> float:
@@ -79,6 +79,10 @@ def read_option(field: Field[Any]) -> Given:
 
 #: How to read the table: each option with its default.
 READ: dict[str, Given] = {field.name: read_option(field) for field in fields(Options)}
+#: Of a table with one curve; of one with a field, which is a field without an option that says so.
+READ_CURVE = {name: one for name, one in READ.items() if name not in ("places", *OF_FIELDS)}
+READ_FIELD = {name: one for name, one in READ.items() if name not in ("places", "site", "pool")}
+READ_ANY = READ_CURVE | READ_FIELD
 #: The options that are not about reading a table.
 OPTIONS: dict[str, Given] = {
     # what is fitted

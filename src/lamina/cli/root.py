@@ -15,7 +15,7 @@ from .app import app as in_browser
 from .batch import batch
 from .check import check
 from .compare import compare
-from .fit import demo, fit
+from .fit import demo, field, fit
 from .terminal import complain, exit_code, show_version
 
 
@@ -48,7 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Gaussian-process regression on measurements whose times are uncertain but whose order is known.",
 )
-for command in fit, check, agedepth, compare, batch, demo:
+for command in fit, check, agedepth, field, compare, batch, demo:
     app.command()(command)
 app.command("app")(in_browser)
 app.add_typer(paper.app, name="paper")

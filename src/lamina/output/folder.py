@@ -31,13 +31,16 @@ RUN = "run.json"
 CHECKPOINT, COLUMNS, REPORT, POSTERIOR = "checkpoint.npz", "columns.txt", "report.html", "posterior.nc"
 #: The names of figures without their ending, by the command that draws them.
 FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE, VALIDATION_FIGURE = "figure", "age-depth", "compare", "validation"
-FIGURES = (FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE, VALIDATION_FIGURE)
+FIELD_FIGURES = MAP_FIGURE, COMMON_FIGURE, SITES_FIGURE, PARTS_FIGURE = "map", "common", "sites", "components"
+FIGURES = (FIT_FIGURE, AGEDEPTH_FIGURE, COMPARE_FIGURE, VALIDATION_FIGURE, *FIELD_FIGURES)
+#: Maps on a grid.
+FIELD = "field.nc"
 FORMATS = ("png", "pdf", "svg")
-#: Every file that a run of fit, agedepth or compare may leave in its folder.
+#: Every file that a run of fit, agedepth, compare or field may leave in its folder.
 FILES = (
     *("curve.csv", "inputs.csv", "theta.csv", "rate.csv", "components.csv", "offsets.csv", "intervals.csv"),
     *("events.csv", "ensemble.csv", "ages.csv", "compare.csv", "curves.csv", "validation.csv"),
-    *(COLUMNS, POSTERIOR, REPORT, CHECKPOINT),
+    *("common.csv", "rates.csv", "sites.csv", COLUMNS, POSTERIOR, FIELD, REPORT, CHECKPOINT),
     *(f"{name}.{ending}" for name in FIGURES for ending in FORMATS),
     RUN,
 )

@@ -37,6 +37,9 @@ class OutputRequest:
     rates: Sequence[float] = ()  #: of its rate forward in time: when each was first exceeded
     extremes: bool = False  #: size and time of the maximum and the minimum
     depths: ArrayLike | None = None  #: of ages.csv
+    map_at: ArrayLike | None = None  #: times of the maps of a field
+    grid: tuple[float, float, float, float] | None = None  #: of these maps: south, north, west and east
+    shown_site: str | None = None  #: the site of a field whose components are drawn
     folds: int = 0  #: parts of the dates that are left out in turn to validate an age-depth model; 0 for none
     members: int = 0  #: of ensemble.csv; 0 for no such file
     figures: bool = True  #: figures as files of their own
@@ -44,6 +47,7 @@ class OutputRequest:
     seed: int = 0
     command: str = ""
     settings: dict[str, Any] = field(default_factory=dict)  #: of the fit, JSON-ready
+    sources: Sequence[str] = ()  #: of the data, as keys of the report's references
     table: str = ""  #: name of the table or of the embedded record
     folder: Path = Path("lamina")  #: for the results
     force: bool = False  #: overwrite the results of another run

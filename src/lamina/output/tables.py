@@ -186,6 +186,7 @@ def _inputs(posterior: Posterior, frame: pd.DataFrame, title: str) -> Table:
     known = {
         "file": "file with the dates, for its rows; empty for rows of your table",
         "line": "line in your table, or in the file with the dates",
+        "site": "site of the row",
         "sequence": "core or section that the row belongs to; empty for none",
         "label": "name of the row",
         "tie": "layer that the row shares with others; empty for none",
@@ -206,7 +207,9 @@ def _inputs(posterior: Posterior, frame: pd.DataFrame, title: str) -> Table:
 def theta_table(posterior: Posterior, digits: int = 10) -> Table:
     """Draws of the parameters."""
     frame = posterior.theta
-    columns = {name: with_unit(*parameter(posterior.record, name)) for name in map(str, frame)}
+    columns = {
+        name: with_unit(*parameter(posterior.record, name, posterior.problem.kernel)) for name in map(str, frame)
+    }
     title = "draws of the parameters, one a line; a method that gives an estimate repeats it"
     return Table("theta.csv", title, frame, columns, digits)
 

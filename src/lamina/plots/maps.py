@@ -1,4 +1,4 @@
-"""Maps of sites: a value at each, over the coast."""
+"""Maps over the coast: a value at each site, or on a grid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-COAST, LABEL = "#888888", "#333333"
+COAST, LABEL = "#666666", "#333333"
 #: The map reaches this part of its extent beyond the sites, and at least so many degrees.
 MARGIN, SMALLEST_MARGIN = 0.12, 0.5
 #: The areas of markers, in square points, from the least to the most certain. USUAL_AREA is for unknown certainty.
@@ -51,29 +51,57 @@ def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names
         raise MethodError(f"a map needs the columns site, latitude, longitude and value; {missing[0]} is missing.")
     ax = own_axes(ax)
     longitude, latitude = table["longitude"].to_numpy(float), table["latitude"].to_numpy(float)
-    _frame(ax, longitude, latitude)
-    for line in coastline():
-        ax.plot(*line.T, color=COAST, linewidth=0.6, zorder=1)
+    _frame(ax, region(longitude, latitude))
     value = table["value"].to_numpy(float)
     size = _sizes(table["sd"].to_numpy(float)) if "sd" in table else np.full(len(table), USUAL_AREA)
     drawn = ax.scatter(
         longitude, latitude, size, value, edgecolors="#222222", linewidths=0.5, zorder=3, **_colours(value)
     )
     ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
-    ax.set_xlabel("Longitude (° E)")
-    ax.set_ylabel("Latitude (° N)")
     if names:
         _label_sites(ax, [plain(str(name)) for name in table["site"]], np.stack([longitude, latitude], 1))
     return ax
 
 
-def _frame(ax: Axes, longitude: Array, latitude: Array) -> None:
-    """Show the sites with some margin, with a degree as long to the east as to the north in the middle of the map."""
-    for column, set_limits in (longitude, ax.set_xlim), (latitude, ax.set_ylim):
-        margin = max(MARGIN * np.ptp(column), SMALLEST_MARGIN)
-        set_limits(column.min() - margin, column.max() + margin)
-    middle = np.radians(0.5 * (latitude.min() + latitude.max()))
-    ax.set_aspect(1.0 / max(float(np.cos(middle)), NARROWEST_DEGREE))
+def surface(
+    longitude: Array, latitude: Array, value: Array, ax: Axes | None = None, *, label: str = "", beyond: Any = None
+) -> Axes:
+    """A map of values on a grid, over the coast.
+
+    longitude, latitude: of the grid, (m,) and (n,). value: (n, m). label: what it is, with its unit.
+    beyond: (n, m), True where the grid lies beyond the region of the data, which is hatched.
+    """
+    ax = own_axes(ax)
+    look: dict[str, Any] = {"shading": "nearest", "zorder": 0, "rasterized": True}
+    drawn = ax.pcolormesh(longitude, latitude, value, **look, **_colours(np.asarray(value)))
+    if beyond is not None and np.any(beyond):
+        hidden = ax.contourf(longitude, latitude, np.asarray(beyond, float), [0.5, 1.5], colors="none", hatches=["///"])
+        hidden.set_edgecolor("#666666")
+        hidden.set_linewidth(0.0)
+    _frame(ax, (np.min(longitude), np.max(longitude), np.min(latitude), np.max(latitude)))
+    ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
+    return ax
+
+
+def region(longitude: Array, latitude: Array) -> tuple[float, float, float, float]:
+    """West, east, south and north of a map that shows places with some margin."""
+    ends: list[float] = []
+    for column in longitude, latitude:
+        margin = max(MARGIN * float(np.ptp(column)), SMALLEST_MARGIN)
+        ends += [float(column.min()) - margin, float(column.max()) + margin]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def _frame(ax: Axes, ends: tuple[float, float, float, float]) -> None:
+    """Draw the coast of a region, with a degree as long to the east as to the north in the middle of the map."""
+    west, east, south, north = ends
+    for line in coastline():
+        ax.plot(*line.T, color=COAST, linewidth=0.6, zorder=1)
+    ax.set_xlim(west, east)
+    ax.set_ylim(south, north)
+    ax.set_aspect(1.0 / max(float(np.cos(np.radians(0.5 * (south + north)))), NARROWEST_DEGREE))
+    ax.set_xlabel("Longitude (° E)")
+    ax.set_ylabel("Latitude (° N)")
 
 
 def _sizes(sd: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..kernels import Constant, EachSite, Kernel, Linear, SpaceTime, TrendTerm
 from .axes import describe
 
 if TYPE_CHECKING:
@@ -21,8 +22,12 @@ PARAMETERS = {
 }
 
 
-def parameter(record: Record, name: str) -> tuple[str, str]:
-    """What a parameter is, in words, and its unit."""
+def parameter(record: Record, name: str, kernel: Kernel | None = None) -> tuple[str, str]:
+    """What a parameter is, in words, and its unit. kernel: that of the fit, whose terms have names in a field."""
+    terms = [] if kernel is None else [term for term in kernel.terms if not isinstance(term, TrendTerm)]
+    kind, _, number = name.rpartition("_")
+    if number.isdigit() and any(isinstance(term, SpaceTime) for term in terms):
+        return _of_field(record, kind, terms[int(number) - 1])
     plain, _, place = name.partition("_") if name not in PARAMETERS else (name, "", "")
     if name == "memory":
         along = "number of rows" if record.depth is None else "depth"
@@ -31,6 +36,21 @@ def parameter(record: Record, name: str) -> tuple[str, str]:
     units = {"length": duration, "period": duration, "sd": record.y_unit}
     text = PARAMETERS.get(plain, plain) + (f", kernel {place}" if place else "")
     return text, units.get(plain, "")
+
+
+def _of_field(record: Record, kind: str, term: Kernel) -> tuple[str, str]:
+    """A parameter of one term of a field: "length", "sd" or "length_km", in words, and its unit."""
+    time, duration = getattr(term, "time", term), describe(record).duration
+    if isinstance(time, Linear):
+        of, unit = "rates of the sites", f"{record.y_unit or '1'}/{duration.removesuffix('s') or 'unit of time'}"
+    elif isinstance(time, Constant):
+        of, unit = "offsets of the sites", record.y_unit
+    else:
+        local = isinstance(term, SpaceTime) and isinstance(term.space, EachSite)
+        of, unit = "local curves" if local else "regional curves", record.y_unit
+        of = of if isinstance(term, SpaceTime) else "common curve"
+    words = {"length": "length scale in time", "sd": "standard deviation", "length_km": "length scale in space"}
+    return f"{words.get(kind, kind)} of the {of}", {"length": duration, "sd": unit, "length_km": "km"}.get(kind, "")
 
 
 def rate_unit(record: Record) -> str:

@@ -1,6 +1,7 @@
 """The report: one interactive page that shows what a fit found. It needs no network to be read.
 
-``html`` and ``write`` make the report of a curve, or of an age-depth model where the record has no measured value.
+``html`` and ``write`` make the report of a curve, of a field where the record has places, or of an age-depth model
+where it has no measured value.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from numpy.typing import ArrayLike
 from ..support.files import write_text
 from . import age_depth, sections
 from .content import Run, Tables, compute
+from .fields import sections as field_sections
+from .fields.answers import Answers
+from .fields.answers import compute as answer_field
 from .page import EMBED, PLOTLY, write_plotly
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ def html(
     run: Run | None = None,
     tables: Tables | None = None,
     plotly: str = EMBED,
+    field: Answers | None = None,
 ) -> str:
     """The report as text.
 
@@ -43,10 +48,15 @@ def html(
     plotly: "embed" puts Plotly (5 MB) into the page, which is then a single file. Otherwise the path, relative to the
         page, of a file that ``write_plotly`` has written and that several reports share, such as "../plotly.min.js".
 
+    field: of a record with places, answers that have been computed before.
+
     Everything that comes from the record or the arguments is escaped, whatever it holds.
     """
     run, tables = run or Run(), tables or Tables()
-    if posterior.record.measured.any():
+    if posterior.record.places is not None:
+        answers = answer_field(posterior, at, intervals, seed=run.seed or 0) if field is None else field
+        page = field_sections.build(posterior, answers, run)
+    elif posterior.record.measured.any():
         page = sections.build(compute(posterior, intervals, at, run, tables), run)
     else:
         page = age_depth.build(posterior, at, run, tables)

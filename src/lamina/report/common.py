@@ -80,7 +80,9 @@ def add_shared(page: Page, posterior: Posterior, names: Sequence[str] | None, ru
     text = " ".join(methods.paragraph(posterior, run))
     page.add("trust", "Convergence and conflicts", trust)
     page.add("table", "How the table was read", {})
-    page.add("methods", "Methods, ready to paste", {"text": text, "references": methods.references(posterior)})
+    page.add(
+        "methods", "Methods, ready to paste", {"text": text, "references": methods.references(posterior, run.sources)}
+    )
     page.add("again", "Run it again", {"command": run.command or methods.call(posterior, run.seed)})
 
 
@@ -88,7 +90,7 @@ def parameters(posterior: Posterior, table: pd.DataFrame, drawn: dict[str, Figur
     """The section of the parameters; their figures go into ``drawn``."""
     rows = table.to_dict("records")
     for one in rows:
-        one["meaning"], one["unit"] = parameter(posterior.record, one["name"])
+        one["meaning"], one["unit"] = parameter(posterior.record, one["name"], posterior.problem.kernel)
         drawn[f"parameter-{one['name']}"] = figures.parameter(posterior, one["name"])
     offsets = [] if posterior.model.offsets is None else posterior.offsets().to_dict("records")
     point = bool((table["sd"] == 0.0).all())  # a method that maximises has no interval

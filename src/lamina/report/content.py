@@ -46,6 +46,7 @@ class Run:
     table: str | None = None  #: the name of the table
     reading: TableReading | None = None  #: how the table was read
     extra_warnings: Sequence[str] = ()  #: beside those of the reading
+    sources: Sequence[str] = ()  #: of the data, by their names in references.json
     version: str = field(default_factory=lambda: installed_version("lamina"))
 
     @property

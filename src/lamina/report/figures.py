@@ -161,7 +161,7 @@ def parameter(posterior: Posterior, name: str) -> Figure:
         found = draw.line([values[0]] * 2, [0.0, float(np.max(density))], name="estimate", line={"color": "accent"})
         ends = min(values[0], x[10]), max(values[0], x[110])
     prior = draw.line(x, density, name="prior", line={"color": "muted", "width": 1.5, "dash": "dot"})
-    unit = meaning(posterior.record, name)[1]
+    unit = meaning(posterior.record, name, problem.kernel)[1]
     frame = draw.layout(f"{name} ({unit})" if unit else name, "")
     frame["xaxis"] |= draw.logarithmic(ends[0] / 1.07, ends[1] * 1.07)
     frame["yaxis"] |= {"visible": False, "rangemode": "tozero"}

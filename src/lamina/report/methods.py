@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ..records.glossary import parameter
 from ..support.numbers import capitalised, count, join_words, number, with_sd
 from . import cores
 from .content import Run
+from .fields import words as field_words
 
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
@@ -46,13 +48,14 @@ _GAPS = {
 }
 
 
-def references(posterior: Posterior) -> list[str]:
-    """What a paper with this fit should cite, in alphabetical order."""
+def references(posterior: Posterior, sources: Sequence[str] = ()) -> list[str]:
+    """What a paper with this fit should cite, in alphabetical order. sources: of the data, by name."""
     facts, record = posterior.draws.diagnostics, posterior.record
     cited = {*_method(posterior).words.citations(facts), *(["Blaauw"] if posterior.model.memory else [])}
     for date in record.dates or ():
         cited |= {"Christen"} if type(date).__name__ == "StudentT" else {str(getattr(date, "curve", ""))}
     cited |= {"Christen"} if posterior.model.t_errors == "student" else set()
+    cited |= {*sources, *(field_words.CITED if record.places is not None else ())}
     if not record.measured.any():
         cited.discard("Rasmussen")  # there is no curve
     known: dict[str, str] = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
@@ -85,7 +88,7 @@ def call(posterior: Posterior, seed: int | None) -> str:
     options = "".join(f"{name}={value!r}, " for name, value in rest.items() if value)
     if not posterior.record.measured.any():
         return f"lamina.age_depth(record, {options}{end}"
-    if kinds and "Product" not in kinds:
+    if kinds and not {"Product", "SpaceTime"} & set(kinds):
         options = f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, " + options
     own = f'gaps="{model.gaps}", ' if _method(posterior).has_gap_prior else _method(posterior).words.arguments(facts)
     return f'lamina.fit(record, method="{facts["method"]}", {own}{options}{end}'
@@ -96,6 +99,8 @@ def _model(posterior: Posterior) -> str:
     if record.depth is not None and not record.measured.any():
         dates, layers = count(int(record.dated.sum()), "date"), count(len(np.unique(record.depth)), "depth")
         return f"The ages of a core were modelled from {dates}, at {layers} between which age is linear in depth."
+    if record.places is not None:
+        return field_words.model(posterior)
     parts = [f"an unknown {_trend(posterior, term)}, integrated out)" for term in kernel.trend]
     if kernel.stationary is not None:
         parts.append(f"a Gaussian process with {_kernel(kernel.stationary)}")
@@ -165,13 +170,13 @@ def _parameters(posterior: Posterior) -> list[str]:
     problem, record = posterior.problem, posterior.record
     priors = []
     for one in parameters(posterior).to_dict("records"):
-        words, unit = parameter(record, str(one["name"]))
+        words, unit = parameter(record, str(one["name"]), problem.kernel)
         symbol = {"length": "length scale", "alpha": "α"}.get(str(one["name"]), words)
         span = f"{number(one['prior_low'])} to {number(one['prior_high'])} {unit}".rstrip()
         priors.append(f"{symbol}: median {number(one['prior_median'])}, 68 % from {span}")
     least = {"alpha": problem.least_alpha}
     fixed = [
-        f"{parameter(record, name)[0]} {number(float(np.exp(problem.start[i])) + least.get(name, 0.0))}"
+        f"{parameter(record, name, problem.kernel)[0]} {number(float(np.exp(problem.start[i])) + least.get(name, 0.0))}"
         for i, name in enumerate(problem.names[:T_SCALE])
         if not problem.free[i] and _has_parameter(posterior, name)
     ]

@@ -12,6 +12,8 @@ from ..errors import RecordError
 from ..support.curves import curve_name
 from .messages import TableError, flag
 
+#: Options that only a field has; one of them makes a table a field.
+OF_FIELDS = ("site_column", "latitude", "longitude", "gia", "gia_unit")
 #: More sigmas than any table has.
 _MOST_SIGMAS = 10
 
@@ -43,6 +45,11 @@ class Options:
     pool: whether rows of several places may share one curve.
     fill_down: whether an empty cell for the core or site repeats the one above, as in merged cells.
     site: read only the rows of this site or core.
+    places: whether the rows are a field: each has a site with a latitude and a longitude, and sites have curves of
+        their own. The record then has ``places``.
+    site_column, latitude, longitude: names of these columns, for a field.
+    gia: another file with the rate of glacial isostasy at each site, or on a grid of latitudes and longitudes.
+    gia_unit: the unit of these rates, such as "mm/yr".
     sheet: the sheet of an Excel file.
     t_errors: "split" (unequal upper and lower errors of the input), "uniform" (its limits as a uniform range),
         "student" (Student-t dates as in Bacon) or "normal" (normal dates, also for radiocarbon).
@@ -85,6 +92,12 @@ class Options:
     pool: bool = _option("Fit rows of several places as one curve.", default=False)
     fill_down: bool = _option("An empty core or site repeats the one above, as in merged cells.", default=False)
     site: str | None = _option("Read only this site or core.")
+    places: bool = _option("Read sites and coordinates: the rows are a field.", default=False)
+    site_column: str | None = _option("Column with the site of each row, for a field.", metavar="COLUMN")
+    latitude: str | None = _option("Column with the latitude, for a field.", metavar="COLUMN")
+    longitude: str | None = _option("Column with the longitude, for a field.", metavar="COLUMN")
+    gia: str | None = _option("File with the rate of glacial isostasy at each site, for a field.", metavar="FILE")
+    gia_unit: str | None = _option("Unit of these rates, such as mm/yr.", metavar="UNIT")
     sheet: str | None = _option("Sheet of an Excel file.")
     t_errors: str | None = _option(
         "Input errors: unequal upper and lower errors, limits as a uniform range, Student-t, or normal.",
@@ -130,6 +143,8 @@ class Options:
             elif one.type is bool and not isinstance(value, bool):
                 raise _wrong(one.name, value, "True or False")
             object.__setattr__(self, one.name, value)
+        if any(getattr(self, name) is not None for name in OF_FIELDS):
+            object.__setattr__(self, "places", True)
         if self.least_gap is not None:
             object.__setattr__(self, "least_gap", _number("least_gap", self.least_gap))
             if self.least_gap <= 0.0:

@@ -32,6 +32,8 @@ from .messages import TableError, TableReading, counted, in_lines, listing, name
 from .numbers import Array, blanks, decimal_comma, values
 from .options import Options
 from .order import Arrangement, arrange, find_key, refuse_exact_reversals
+from .places.gia import with_gia
+from .places.sites import find_places, read_sites
 from .rows import label_rows, limits, rows_of_site, rows_to_use
 from .shapes.chosen import check_ignored, ignore_dates, leave_out
 from .shapes.f14c import from_f14c
@@ -202,7 +204,8 @@ def _understand_all(table: Table) -> TableReading:
     reading = with_age_types(reading)
     _note_columns(reading)
     warn_of_repeated(reading)
-    ask_about_places(reading)
+    if not reading.options.places:
+        ask_about_places(reading)
     reading = with_scale(reading)
     numeric = list(reading.columns.measured)
     if needs_radiocarbon(reading):
@@ -256,7 +259,8 @@ def _note_columns(reading: Reading) -> None:
         reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}", by_t)
     reading.fact("output", f"the column {columns.y}", reading.set_by("y") if options.y is not None else "")
     others = (columns.core, columns.site, columns.label, columns.limiting, columns.tie, columns.hiatus)
-    used = {h.index for h in (*columns.measured, *columns.rejects, *others) if h is not None}
+    places = find_places(reading).used if options.places else []
+    used = {h.index for h in (*columns.measured, *columns.rejects, *others, *places) if h is not None}
     if needs_radiocarbon(reading):
         used |= {h.index for h in columns.of_radiocarbon}
     named = {squash(name) for name in (options.order, options.sequence) if name}
@@ -268,7 +272,10 @@ def _note_columns(reading: Reading) -> None:
 
 
 class _Measured(NamedTuple):
-    """What was measured, by row of the table; how to arrange the rows; and what lies between them (see `Between`)."""
+    """What was measured, by row of the table; how to arrange the rows; and what lies between them (see `Between`).
+
+    sites: site, latitude and longitude of each row of the table, in a field.
+    """
 
     inputs: Inputs
     y: Array
@@ -278,6 +285,7 @@ class _Measured(NamedTuple):
     arranged: Arrangement
     between: dict[str, Any]
     cores: int
+    sites: dict[str, Any]
 
 
 def _measure(reading: Reading) -> _Measured:
@@ -296,13 +304,15 @@ def _measure(reading: Reading) -> _Measured:
     places = [h for h in (columns.depth, columns.height) if h is not None][:1] or columns.depth_limits
     depths = [values(reading, header, "depth", blank=True, faults=False) for header in places]
     thickness = read_thickness(reading, inputs.t_sd == 0.0)
+    sites = read_sites(reading, find_places(reading)) if reading.options.places else {}
     reading.refuse()
     ties = read_ties(reading, labels, key)
     arranged = arrange(reading, key, labels, ties, inputs.t)
     rows = arranged.rows
     between = Between(reading, key, arranged, [ties[i] for i in rows], inputs.t_sd[rows] == 0.0).fields()
     cores = 1 if labels is None else len(set(labels) - {None})
-    return _Measured(inputs, y, y_sd, np.mean(depths, axis=0) if depths else None, thickness, arranged, between, cores)
+    depth = np.mean(depths, axis=0) if depths else None
+    return _Measured(inputs, y, y_sd, depth, thickness, arranged, between, cores, sites)
 
 
 def _record(reading: Reading, measured: _Measured) -> Record:
@@ -328,12 +338,15 @@ def _record(reading: Reading, measured: _Measured) -> Record:
             limit=None if limit is None else [limit[i] for i in rows],
             thickness=_thickness(measured),
             **measured.between,
+            **_of_rows(measured.sites, rows),
         )
         merge_ties(record)  # says what cannot be one layer
     except LaminaError as error:
         worded = in_lines(error, reading.lines_of(rows))
         raise problem(reading.path, worded.rstrip("."), "correct the table", rows=error.rows) from error
-    return record
+    if record.places is None:
+        return record
+    return with_gia(reading, measured.sites["site"], find_places(reading).gia, record)
 
 
 def _thickness(measured: _Measured) -> Array | None:
@@ -343,6 +356,11 @@ def _thickness(measured: _Measured) -> Array | None:
     rows, sequence = measured.arranged.rows, measured.arranged.sequence
     loose = np.array([sequence is not None and sequence[k] is None for k in range(len(rows))])
     return np.where(loose, 0.0, measured.thickness[rows])
+
+
+def _of_rows(columns: dict[str, Any], rows: list[int]) -> dict[str, Any]:
+    """Columns of the table in the order of the record."""
+    return {name: [column[i] for i in rows] for name, column in columns.items()}
 
 
 def _time_unit(reading: Reading, arranged: Arrangement) -> str:

@@ -6,6 +6,7 @@ from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
 from .headers import Header
 from .messages import counted, listing, option, quote
+from .places.sites import site_column
 
 _INDEX = {
     *("", "0", "no", "n", "none", "false", "na"),
@@ -53,6 +54,8 @@ def label_rows(reading: Reading) -> list[str | None] | None:
     """The sequence of each row, None for a row that has none; None for all if no column names any."""
     columns = reading.columns
     headers = _by_option(reading)
+    if reading.options.places:
+        return _label_cores(reading, headers)
     if reading.options.sequence is not None and not headers:
         reading.fact("sequences", "one, with all rows", reading.set_by("sequence"))
         return None
@@ -71,6 +74,20 @@ def label_rows(reading: Reading) -> list[str | None] | None:
             f"{len(names)} sites share one curve, each with an order of its own. To fit one site, say "
             f"{option('site', 'NAME')}."
         )
+    return labels
+
+
+def _label_cores(reading: Reading, chosen: list[Header]) -> list[str | None]:
+    """The core of each row of a field: those of its site, or the site where no column names cores."""
+    site = site_column(reading)
+    if reading.options.sequence is None and reading.columns.core is not None:
+        chosen = [reading.columns.core]
+    cores = [header for header in chosen if header.index != site.index]
+    rows = zip(*(reading.column(header) for header in (site, *cores)), strict=True)
+    labels = [" / ".join(filter(None, parts)) or None for parts in rows]
+    names = list(dict.fromkeys(filter(None, labels)))
+    why = f"the column {' and '.join(map(str, (site, *cores)))}"
+    reading.fact("cores", f"{len(names)}: {listing(names)}", why)
     return labels
 
 

@@ -1,11 +1,14 @@
 """Rows of several places under one curve: identifiers that repeat, and coordinates that are far apart."""
 
+from typing import Any
+
 import numpy as np
 
 from ..columns import NO_OUTPUT, Reading
 from ..headers import Header, squash
 from ..messages import flag, listing, option
-from ..numbers import Array, numbers_in
+from ..numbers import Array
+from ..places.degrees import find_column, to_degrees
 
 #: Names of columns that say where a row comes from.
 _PLACES = {
@@ -44,7 +47,6 @@ _VARIABLES = {
     *("variable", "variablename", "variabletype", "parameter", "parametername", "proxytype", "proxyname", "element"),
     *("isotope", "analyte", "measurementtype", "taxon", "taxonname", "species", "genus", "fraction", "units", "unit"),
 }
-_LATITUDE, _LONGITUDE = ("lat", "latitude"), ("lon", "long", "longitude")
 #: A column of identifiers has two values at least, each of them in so many rows on average.
 _ROWS_EACH = 3
 #: Farther apart than this, rows of one core are not at one place, and sites have no common curve; in km.
@@ -86,13 +88,16 @@ def _ask_about_sites(reading: Reading) -> bool:
         return False
     extent = _extent(*_places(reading))
     apart = f", up to {extent:.0f} km apart," if extent > _ONE_PLACE else ""
+    a_field = extent > _ONE_PLACE and find_column(reading, "longitude") is not None
+    field = "fit all together, each with a curve of its own, with lamina field (places=True in Python), " * a_field
+    answers: dict[str, Any] = {"places": True} if a_field else {"by": site.text}
     reading.ask(
         f"{len(names)} sites ({listing(names)}){apart} would share one curve",
-        f"fit each with lamina batch --by {_quoted(site)}, one with {option('site', 'NAME')}, or all with one curve, "
-        f"each with an order of its own, with {flag('pool')} (pool=True in Python)",
+        f"{field}fit each with lamina batch --by {_quoted(site)}, one with {option('site', 'NAME')}, or all with one "
+        f"curve, each with an order of its own, with {flag('pool')} (pool=True in Python)",
         None,
         site,
-        by=site.text,
+        **answers,
     )
     return True
 
@@ -121,7 +126,7 @@ def _identifiers(reading: Reading) -> list[Header]:
 
 def _ask_about_distances(reading: Reading) -> None:
     """Ask if the coordinates of one core differ, or those of several sites are far apart."""
-    header = _coordinate(reading, _LATITUDE)
+    header = find_column(reading, "latitude")
     if header is None:
         return
     lat, lon = _places(reading)
@@ -151,18 +156,13 @@ def _ask_about_distances(reading: Reading) -> None:
     )
 
 
-def _coordinate(reading: Reading, names: tuple[str, ...]) -> Header | None:
-    """A column of degrees."""
-    return next((h for h in reading.headers if squash(h.text) in names and h.role is None), None)
-
-
 def _places(reading: Reading) -> tuple[Array, Array]:
-    """Latitude and longitude of each row: NaN where there is no number, and 0 without a column of longitudes."""
-    lat, lon = (_coordinate(reading, names) for names in (_LATITUDE, _LONGITUDE))
+    """Latitude and longitude of each row: NaN where there are no degrees, and 0 without a column of longitudes."""
+    lat, lon = (find_column(reading, axis) for axis in ("latitude", "longitude"))
     if lat is None:
         return np.full(len(reading.cells), np.nan), np.zeros(len(reading.cells))
-    latitude = numbers_in(reading.column(lat), comma=True)
-    return latitude, np.zeros_like(latitude) if lon is None else numbers_in(reading.column(lon), comma=True)
+    latitude, _ = to_degrees(reading.column(lat), lat, "latitude")
+    return latitude, np.zeros_like(latitude) if lon is None else to_degrees(reading.column(lon), lon, "longitude")[0]
 
 
 def _extent(latitude: Array, longitude: Array) -> float:

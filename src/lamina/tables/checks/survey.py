@@ -58,7 +58,7 @@ def survey(path: str | PathLike[str], options: Options | None = None, command: s
 
 @dataclass(frozen=True)
 class _State:
-    """The options so far, and the command: fit, agedepth, or batch by a column.
+    """The options so far, and the command: fit, agedepth, field (``options.places``), or batch by a column.
 
     guessed: the options that are the most likely answers to questions.
     """
@@ -92,11 +92,12 @@ class _State:
 
     def worded(self, path: str | PathLike[str]) -> str:
         """The command line."""
-        found = ["lamina", "batch" if self.by else self.command, str(Path(path))]
+        command = "batch" if self.by else "field" if self.options.places else self.command
+        found = ["lamina", command, str(Path(path))]
         found += ["--by", self.by] if self.by else []
         for one in fields(Options):
             value = getattr(self.options, one.name)
-            if value is None or value == one.default:
+            if value is None or value == one.default or one.name == "places":
                 continue
             for single in value if isinstance(value, tuple) else (value,):
                 found += [flag(one.name)] if single is True else [flag(one.name), _shown(single)]

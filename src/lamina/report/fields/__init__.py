@@ -1,0 +1,1 @@
+"""The report of a field: its answers, figures, sections and words."""

@@ -1,0 +1,213 @@
+"""Tables with places: columns of sites and coordinates, degrees as people write them, and rates of glacial isostasy."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lamina
+from lamina.tables import Options, TableError, read, survey
+from lamina.tables.places.degrees import read_cell
+
+ROWS = """\
+site,core,lat,lon,depth,age_ce,age_sd,rsl (m),rsl_sd
+Barn Island,1,41.331,-71.864,0,2000,5,0,0.05
+Barn Island,1,41.331,-71.864,10,1900,25,-0.3,0.05
+Barn Island,2,41.331,-71.864,10,1800,25,-0.4,0.05
+Barn Island,2,41.331,-71.864,30,1500,25,-0.8,0.05
+Leeds Point,,39.5,-74.42,5,1900,25,-0.3,0.05
+Leeds Point,,39.5,-74.42,20,1600,25,-0.8,0.05
+Leeds Point,,39.5,-74.42,40,1200,25,-1.2,0.05
+NEW YORK,,40.7,-74.01,,1950,0,-0.1,0.02
+NEW YORK,,40.7,-74.01,,1980,0,0.0,0.02
+"""
+PLACES = Options(places=True)
+
+
+def with_cells(**columns):
+    """The table with other headers, and other cells where a mapping from cells is given."""
+    lines = [line.split(",") for line in ROWS.splitlines()]
+    names = lines[0][:]
+    for name, (header, cells) in columns.items():
+        k = names.index(name)
+        for line in lines[1:]:
+            line[k] = cells.get(line[k], line[k])
+        lines[0][k] = header
+    return "\n".join(",".join(line) for line in lines) + "\n"
+
+
+def facts(reading):
+    return {fact.what: f"{fact.understood} ({fact.why})" for fact in reading.facts}
+
+
+def test_sites_cores_and_gauges_stand_side_by_side(table):
+    reading = read(table(ROWS), PLACES)
+    record = reading.record
+    assert record.places.names == ("Barn Island", "Leeds Point", "NEW YORK")
+    assert [str(name) for name, _ in record.sequences] == ["Barn Island / 1", "Barn Island / 2", "Leeds Point"]
+    assert [len(rows) for _, rows in record.sequences] == [2, 2, 3]
+    assert record.unordered.size == 2  # the gauge has no depths
+    assert record.exact[record.unordered].all()
+    np.testing.assert_allclose(record.places.longitude, [-71.864, -74.42, -74.01])
+    said = facts(reading)
+    assert "negative to the west" in said["longitude"]
+    assert said["sites"].startswith('3, the column "site"')
+    assert "no column gia" in said["glacial isostasy"]
+
+
+def test_lamina_read_has_places_in_python(table):
+    record = lamina.read(table(ROWS), places=True)
+    assert record.places is not None
+    assert record == read(table(ROWS), PLACES).record
+
+
+WEST = {"-71.864": "71.864", "-74.42": "74.42", "-74.01": "74.01"}
+TURN = {"-71.864": "288.136", "-74.42": "285.58", "-74.01": "285.99"}
+LETTERS = {"-71.864": "71.864 W", "-74.42": "74° 25′ 12″ W", "-74.01": "W 74:0:36"}
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "why"),
+    [
+        ("Longitude (°E)", {}, "negative to the west"),
+        ("Longitude (°W)", WEST, "taken as negative"),
+        ("LongitudeW", WEST, "taken as negative"),
+        ("long_west", WEST, "taken as negative"),
+        ("Longitude (°W)", {}, "although the header says west"),
+        ("LON (deg., west is negative)", {}, "negative to the west"),
+        ("lon", TURN, "0 to 360"),
+        ("Site longitude (decimal degrees)", LETTERS, "letters W"),
+    ],
+)
+def test_longitudes_as_people_write_them(table, header, cells, why):
+    text = with_cells(lon=(f'"{header}"', cells))
+    reading = read(table(text), PLACES)
+    np.testing.assert_allclose(reading.record.places.longitude, [-71.864, -74.42, -74.01], atol=1e-9)
+    assert why in facts(reading)["longitude"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "degrees"),
+    [
+        ("41.331", 41.331), ("41,331", 41.331), ("-41.331", -41.331), ("−41.331", -41.331),
+        ("41.331 N", 41.331), ("S41.331", -41.331), ("41°19.86'", 41.331), ("41° 19′ 51.6″ S", -41.331),
+        ("41 19 51.6", 41.331), ("-41:19:51.6", -41.331), ("41 20 N", 41 + 1 / 3),
+        ("41 19", math.nan), ("41° 61'", math.nan), ("41.5° 10'", math.nan), ("71.9 W", math.nan), ("north", math.nan),
+    ],
+)  # fmt: skip
+def test_degrees_minutes_and_seconds(cell, degrees):
+    assert read_cell(cell, "latitude").value == pytest.approx(degrees, nan_ok=True, abs=1e-9)
+
+
+def test_an_empty_coordinate_is_that_of_its_site(table):
+    text = ROWS.replace("Leeds Point,,39.5,-74.42,20", "Leeds Point,,,,20")
+    reading = read(table(text), PLACES)
+    assert reading.record.places == read(table(ROWS), PLACES).record.places
+    assert "line 7" in facts(reading)["latitude of other rows"]
+
+
+def bad(table, text, options=PLACES):
+    with pytest.raises(TableError) as error:
+        read(table(text), options)
+    return str(error.value)
+
+
+def test_each_fault_has_its_own_message(table):
+    swapped = with_cells(lat=("lon", {}), lon=("lat", {}))
+    text = bad(table, swapped.replace("-71.864", "-171.864"))
+    assert "swapped" in text
+    letters = with_cells(lat=("lon", {}), lon=("lat", LETTERS))
+    assert "are swapped: rename them" in bad(table, letters)
+    far = read(table(swapped), PLACES)
+    assert any("swapped" in warning for warning in far.warnings)
+    none = with_cells(lat=("lat", {"39.5": ""}))
+    assert 'no latitude for "Leeds Point"; give every site its coordinates' in bad(table, none)
+    assert "no column of latitude and none of longitude" in bad(table, with_cells(lat=("a", {}), lon=("b", {})))
+    assert "no column names the sites" in bad(table, with_cells(site=("a", {}), core=("b", {})))
+    moved = ROWS.replace("39.5,-74.42,40", "38.5,-74.42,40")
+    assert '"Leeds Point" is at two places' in bad(table, moved).replace("'", '"')
+    same = with_cells(lat=("lat", {"39.5": "40.7"}), lon=("lon", {"-74.42": "-74.01"}))
+    assert "at the same point" in bad(table, same)
+    one = "\n".join(line for line in ROWS.splitlines() if not line.startswith(("Leeds", "NEW")))
+    assert "all rows are from one site" in bad(table, one)
+    nameless = ROWS.replace("Leeds Point,,39.5,-74.42,20", ",,39.5,-74.42,20")
+    assert "this row has no site" in bad(table, nameless)
+    mixed = with_cells(lon=("lon", {"-74.01": "74.01 W", "-74.42": "74.42"}))
+    assert "write all cells in one way" in bad(table, mixed)
+
+
+def test_coordinates_and_sites_can_be_named(table):
+    text = with_cells(site=("where", {}), lat=("a", {}), lon=("b", {}))
+    reading = read(table(text), Options(site_column="where", latitude="a", longitude="b"))
+    assert reading.record.places == read(table(ROWS), PLACES).record.places
+    assert "set by --site-column" in facts(reading)["sites"]
+
+
+# --- glacial isostasy ------------------------------------------------------------------------------------------------
+
+
+def test_rates_in_columns_are_converted_to_units_of_the_record(table):
+    lines = ROWS.splitlines()
+    rates = {"B": "1.08,0.2", "L": "1.4,0.3", "N": "1.2,0.3"}
+    text = "\n".join([f"{lines[0]},gia_mm_per_year,gia_sd", *(f"{line},{rates[line[0]]}" for line in lines[1:])])
+    reading = read(table(text), PLACES)
+    np.testing.assert_allclose(reading.record.places.gia, [0.00108, 0.0014, 0.0012])
+    np.testing.assert_allclose(reading.record.places.gia_sd, [0.0002, 0.0003, 0.0003])
+    assert "mm/year, forward in time, with errors" in facts(reading)["unit of these rates"]
+    assert "gia" not in facts(reading).get("not used", "")
+
+
+def test_rates_on_a_scale_of_ages_turn_round(table):
+    text = with_cells(age_ce=("age_bp", {"2000": "-50", "1900": "50", "1800": "150", "1500": "450", "1600": "350",
+                                         "1200": "750", "1950": "0", "1980": "-30"}))  # fmt: skip
+    rates = table("site,rate (mm/yr)\nBarn Island,1\nleeds point,2\nNew York,3\n", "gia.csv")
+    record = read(table(text), Options(gia=str(rates))).record
+    np.testing.assert_allclose(record.places.gia, [-0.001, -0.002, -0.003])
+
+
+def test_a_file_of_rates_is_matched_by_the_nearest_place(table):
+    rates = table("lat,lon,rate\n41,288,1\n40,286,2\n41,286,3\n", "grid.csv")
+    reading = read(table(ROWS), Options(gia=str(rates)))
+    np.testing.assert_allclose(reading.record.places.gia, [0.001, 0.002, 0.003])
+    assert "nearest place" in facts(reading)["glacial isostasy"]
+    assert "set it with --gia-unit" in facts(reading)["unit of these rates"]
+
+
+def test_a_file_that_misses_sites_lists_them_all(table):
+    rates = table("site,gia\nBarn Island,1.1\n", "gia.csv")
+    text = bad(table, ROWS, Options(gia=str(rates)))
+    assert '2 of 3 sites: "Leeds Point", "NEW YORK"' in text
+    assert text.startswith("gia.csv")
+
+
+def test_rates_of_an_unlikely_size_need_a_unit(table):
+    rates = table("site,gia\nBarn Island,0.0011\nLeeds Point,0.0014\nNEW YORK,0.001\n", "gia.csv")
+    assert "--gia-unit" in bad(table, ROWS, Options(gia=str(rates)))
+    record = read(table(ROWS), Options(gia=str(rates), gia_unit="m/yr")).record
+    np.testing.assert_allclose(record.places.gia, [0.0011, 0.0014, 0.001])
+    assert "is no unit of a rate" in bad(table, ROWS, Options(gia=str(rates), gia_unit="apples"))
+
+
+def test_two_rates_of_a_site_are_refused(table):
+    rates = table("site,gia\nBarn Island,1\nBarn Island,2\nLeeds Point,1\nNEW YORK,1\n", "gia.csv")
+    assert "two rates" in bad(table, ROWS, Options(gia=str(rates)))
+
+
+# --- the decision ----------------------------------------------------------------------------------------------------
+
+
+def test_several_sites_without_a_decision_are_asked_about(table):
+    text = bad(table, ROWS, Options())
+    assert "lamina field" in text
+    assert "--pool" in text
+    found = survey(table(ROWS))
+    assert found.command.split()[:2] == ["lamina", "field"]
+    assert "--places" not in found.command
+    assert found.reading.record.places is not None
+    assert any(fact.what == "latitude" for fact in found.reading.facts)
+
+
+def test_options_of_fields_make_a_table_a_field(table):
+    found = survey(table(with_cells(lat=("a", {}))), Options(latitude="a"))
+    assert found.questions == ()
+    assert found.command.endswith("--latitude a")
