@@ -8,7 +8,7 @@ from lamina.app.commands import CommandError, of_run, worded
 from lamina.app.explanations import CHOICES, LABELS, MAIN
 from lamina.cli.app import described
 from lamina.output.settings import kernel_by_name
-from lamina.tables.options import Options
+from lamina.tables.options import OF_FIELDS, Options
 
 COMMANDS = described()
 
