@@ -108,7 +108,7 @@ def test_usual_numbers_are_those_of_the_binomial_distribution(n):
 def test_the_verdict():
     right = with_pits((np.arange(40) + 0.5) / 40)
     assert right.verdict == "no sign of trouble"
-    assert "Nothing speaks against the bands" in str(right)
+    assert "There is no evidence against the bands" in str(right)
     assert with_pits(np.repeat([0.001, 0.5, 0.999], 10)).verdict == "too narrow"
     assert with_pits(np.repeat([0.1, 0.9], 15)).verdict == "too narrow in the middle"
     assert with_pits(np.full(30, 0.5)).verdict == "too wide"

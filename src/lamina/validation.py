@@ -48,7 +48,7 @@ VERDICTS = {
     "few: rely on the 95 % range only.",
     "too wide": "The bands of this core hold more dates than they should: they can be relied on, but are wider than "
     "necessary. The reported errors may be too large.",
-    "no sign of trouble": "Nothing speaks against the bands of this core.",
+    "no sign of trouble": "There is no evidence against the bands of this core.",
 }
 
 
