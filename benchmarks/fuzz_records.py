@@ -5,6 +5,7 @@
 A record may be refused with an error of lamina. Everything else is a finding: another exception, a number that is not
 finite, quantiles that cross, a case that takes more than 5 seconds of processor time or a process that takes more than
 1 GB. The number of a finding repeats it: ``--only NUMBER``. Ends with exit code 1 if there is a finding.
+``--method mcmc`` fits every record by mcmc, some with Student-t dates, with memory, or as an age-depth model.
 """
 
 from __future__ import annotations
@@ -136,9 +137,26 @@ _EXTRAS = (
 )
 
 
+def settings(record: lamina.Record, method: str, seed: int) -> dict[str, Any]:
+    """How a record is fitted: some by mcmc with Student-t dates, with memory, or as an age-depth model."""
+    if method != "mcmc":
+        return {}
+    rng = np.random.default_rng([7, seed])
+    chosen: dict[str, Any] = {"t_errors": str(rng.choice(["normal", "student"])), "memory": bool(rng.random() < 0.4)}
+    if record.depth is not None and rng.random() < 0.5:
+        chosen["steps"] = int(rng.integers(2, 60))
+    return chosen
+
+
 def findings(record: lamina.Record, method: str, seed: int) -> Iterator[str]:
     """What is wrong with the results of one fit."""
-    posterior = lamina.fit(record, method, seed=seed, **(SHORT if method == "mcmc" else {}))
+    chosen = settings(record, method, seed)
+    if "steps" in chosen:
+        yield from _age_depth_findings(lamina.age_depth(record, seed=seed, **chosen, **SHORT), seed)
+        return
+    posterior = lamina.fit(record, method, seed=seed, **chosen, **(SHORT if method == "mcmc" else {}))
+    if method == "mcmc" and not np.isfinite(posterior.date_outliers().dropna()).all():
+        yield "a date is an outlier with a probability that is not finite"
     dated = record.t[record.dated]
     reach = np.ptp(dated) if dated.size else 1.0
     start = dated.min() if dated.size else 0.0
@@ -149,6 +167,18 @@ def findings(record: lamina.Record, method: str, seed: int) -> Iterator[str]:
         "inputs": posterior.inputs(),
     }.items():
         yield from (f"{name}: {what}" for what in wrong(frame))
+
+
+def _age_depth_findings(posterior: lamina.Posterior, seed: int) -> Iterator[str]:
+    """What is wrong with the ages of one age-depth model."""
+    depth = posterior.record.depth
+    low, high = float(np.nanmin(depth)), float(np.nanmax(depth))
+    at = np.sort(np.random.default_rng([8, seed]).uniform(low, high, 20))
+    names = [name for name, _ in posterior.record.sequences]
+    for name in names if len(names) > 1 else [None]:
+        frame = posterior.ages(at) if name is None else posterior.ages(at, sequence=name)
+        yield from (f"ages: {what}" for what in wrong(frame))
+    yield from (f"inputs: {what}" for what in wrong(posterior.inputs()))
 
 
 def wrong(frame: pd.DataFrame) -> Iterator[str]:
@@ -164,10 +194,11 @@ def wrong(frame: pd.DataFrame) -> Iterator[str]:
         yield "quantiles cross"
 
 
-def try_case(number: int, seed: int) -> tuple[str, list[str]]:
-    """Fit the record of a number: what became of it in one word, and what went wrong."""
+def try_case(number: int, seed: int, chosen: str | None = None) -> tuple[str, list[str]]:
+    """Fit the record of a number, by a chosen method: what became of it in one word, and what went wrong."""
     rng = np.random.default_rng([seed, number])
-    method = METHODS[int(rng.integers(len(METHODS)))]
+    by_number = METHODS[int(rng.integers(len(METHODS)))]
+    method = by_number if chosen is None else chosen
     began = time.process_time()
     try:
         with warnings.catch_warnings():
@@ -211,6 +242,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="the number of one case")
+    parser.add_argument("--method", choices=sorted(set(METHODS)), help="the method of all cases")
     given = parser.parse_args()
     if given.only is not None:
         rng = np.random.default_rng([given.seed, given.only])
@@ -219,10 +251,10 @@ def main() -> None:
     words, wrongs, slowest, began = Counter[str](), 0, 0.0, time.perf_counter()
     for number in range(given.cases) if given.only is None else [given.only]:
         start = time.process_time()
-        word, found = try_case(number, given.seed)
+        word, found = try_case(number, given.seed, given.method)
         if any(one.startswith("took") for one in found):  # it may have compiled something
             start = time.process_time()
-            word, found = try_case(number, given.seed)
+            word, found = try_case(number, given.seed, given.method)
         slowest = max(slowest, time.process_time() - start)
         words[word] += 1
         wrongs += bool(found)

@@ -128,8 +128,14 @@ class Fit:
         """Fit, with ``more`` options such as progress. Warns with NotConverged."""
         options = self.options | more
         # On matrices as small as these, several threads of linear algebra only wait for each other.
-        with threadpool_limits(limits=1, user_api="blas"), watch(lambda: _report_compiling(options.get("progress"))):
-            posterior = Posterior(self.problem, self._draw(options))
+        with (
+            threadpool_limits(limits=1, user_api="blas"),
+            watch(lambda: _report_compiling(options.get("progress"))) as compiling,
+        ):
+            draws = self._draw(options)
+            # Compiling is no part of the fit: the next one does without.
+            seconds = max(draws.diagnostics["seconds"] - compiling.seconds, 0.0)
+            posterior = Posterior(self.problem, replace(draws, diagnostics={**draws.diagnostics, "seconds": seconds}))
         _warn(posterior)
         return posterior
 

@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import lamina
 from lamina.batches.index_page import HEIGHT, WIDTH, Entry, render
 from lamina.batches.overview import headline, lines, rates
 from lamina.batches.summary import failed_row, row_of
 from lamina.output.batch import write_batch
 from lamina.output.run import OutputRequest
+from lamina.records.axes import describe, shown_rate_unit
+from lamina.records.glossary import rate_unit
 
 ROW = {"name": "north", "folder": "north", "rows": 3, "state": "converged", "conflicts": 0, "error": ""}
 ROW |= {"warnings": 0, "warning_text": ""}
@@ -75,6 +78,20 @@ def test_the_terminal_shows_them_too():
         assert text in first
     assert second.split()[:2] == ["south", "converged"]
     assert headline(rows) == "2 records: 2 converged, 3 dates in conflict, 2 warnings in 1 record"
+
+
+@pytest.mark.parametrize("unit", ["m", "m NAVD88", "cm", "mm", "°C", ""])
+@pytest.mark.parametrize("t_unit", ["CE", "BP", "ka", ""])
+def test_rates_are_shown_in_the_unit_of_a_single_fit(unit, t_unit):
+    record = lamina.Record(t=[0.0, 1.0], t_sd=0.1, y=[0.0, 1.0], y_sd=0.1, y_unit=unit, t_unit=t_unit, t_name="age")
+    axes = describe(record)
+    if axes.duration:
+        assert shown_rate_unit(rate_unit(record)) == (axes.rate_unit, axes.unit_factor)
+
+
+def test_metres_a_year_are_millimetres_a_year():
+    (found,) = rates(ROW | {name: 0.001 * value for name, value in RATE.items()} | {"rate_unit": "m/year, forward"})
+    assert found.startswith("1900 to 2000: 2.5 mm/year")
 
 
 def test_a_record_that_failed_has_no_rate():

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import sys
 
@@ -26,6 +27,26 @@ def test_a_note_stays_on_the_terminal(monkeypatch):
     with progress.sampling() as show:
         show({"stage": "compiling", "sweeps": 0, "note": "Compiling."})
         show({"stage": "warm-up", "sweeps": 16})
+    assert screen.getvalue().count("Compiling.") == 1
+
+
+@pytest.mark.parametrize("shown", [progress.sampling, lambda quiet=False: progress.bar("methods", quiet)])
+def test_a_pipe_says_that_code_is_compiled_and_nothing_else(monkeypatch, shown):
+    for quiet, said in (False, "lamina: Compiling.\n"), (True, ""):
+        screen = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", screen)
+        with shown(quiet=quiet) as show:
+            logging.getLogger("lamina").info("Compiling.")
+        assert show is None
+        assert screen.getvalue() == said
+    assert not logging.getLogger("lamina").handlers
+
+
+def test_a_note_stands_above_the_bar(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress.bar("methods"):
+        logging.getLogger("lamina").info("Compiling.")
     assert screen.getvalue().count("Compiling.") == 1
 
 

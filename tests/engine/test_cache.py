@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,23 @@ def test_one_notice_says_that_code_of_lamina_is_compiled():
         one(1.0)
         other(1)
     assert notices == [True]
+
+
+def test_the_seconds_of_compiling_are_those_of_the_outermost_function():
+    inner = function("lamina.somewhere")
+
+    @njit
+    def outer(x):
+        return inner(x) + 1
+
+    began = time.perf_counter()
+    with watch() as compiling:
+        outer(1)
+    took = time.perf_counter() - began
+    assert 0.2 * took < compiling.seconds <= took
+    with watch() as again:
+        outer(2)
+    assert again.seconds == 0.0
 
 
 def test_there_is_no_notice_of_code_that_is_compiled_already_or_of_others():

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 import fits
 import matplotlib
@@ -266,6 +267,21 @@ def test_compared_fits_are_drawn_in_one_figure():
     for line, column in zip(found, ("q2.5", "q97.5", "mean"), strict=True):
         np.testing.assert_array_equal(line, curves["gp"][column] - curves["mcmc"]["mean"])
     assert drawn(figure)
+
+
+@pytest.mark.parametrize("unit", ["CE", "BP"])
+def test_labels_of_time_below_each_other_and_side_by_side_keep_apart(unit):
+    record = lamina.Record(t=np.linspace(0.0, 11_900.0, 20), t_sd=30.0, y=np.zeros(20), y_sd=1.0, t_unit=unit)
+    one = fits.quietly(record, "gp", starts=1)
+    figure = plots.compare({"gp": one, "nigp": one, "npv": one, "mcmc": one})
+    drawn(figure)
+    for ax in figure.axes:
+        assert ax.get_xlim() == figure.axes[0].get_xlim()
+        low, high = sorted(ax.get_xlim())
+        ticks = [text for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
+        labels = sorted((tuple(text.get_window_extent().extents) for text in ticks), key=lambda box: box[0])
+        assert len(labels) > 1
+        assert all(right[0] - left[2] > 4.0 for left, right in pairwise(labels))
 
 
 def test_compared_fits_differ_in_colour_and_in_style():

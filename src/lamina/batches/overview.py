@@ -8,6 +8,7 @@ from typing import Any
 
 from ..output.batch import OUTCOMES, SEPARATOR, intervals
 from ..posterior.diagnosis import count_conflicts
+from ..records.axes import shown_rate_unit
 from ..support.numbers import count, with_range
 
 Row = Mapping[str, Any]
@@ -44,16 +45,14 @@ def _counts(row: Row) -> list[str]:
 
 
 def rates(row: Row) -> list[str]:
-    """The mean rates of a record over the requested intervals, forward in time, one text each."""
-    return [
-        f"{first} to {last}: {with_range(row[name], row[f'{name}_q2.5'], row[f'{name}_q97.5'], _unit(row))}"
-        for name, first, last in intervals(row)
-        if not math.isnan(row[name])
-    ]
-
-
-def _unit(row: Row) -> str:
-    return str(row["rate_unit"]).partition(",")[0]
+    """The mean rates of a record over the requested intervals, forward in time and as ``fit`` shows them."""
+    unit, factor = shown_rate_unit(str(row.get("rate_unit", "")))
+    found = []
+    for name, first, last in intervals(row):
+        mean, low, high = (factor * row[f"{name}{end}"] for end in ("", "_q2.5", "_q97.5"))
+        if not math.isnan(mean):
+            found.append(f"{first} to {last}: {with_range(mean, low, high, unit)}")
+    return found
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:

@@ -1,14 +1,17 @@
-"""Progress on a terminal, silence in a pipe."""
+"""Progress on a terminal; in a pipe, only that code is compiled."""
 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from .terminal import complain
 
 #: The bar is full when the slowest quantity has this many effective draws: ``lamina.support.convergence.ESS``, written
 #: again because importing it takes time, for which --help should not wait.
@@ -17,11 +20,40 @@ ESS = 400.0
 FOR_PROGRAMS = "LAMINA_PROGRESS"
 
 
+class _Notes(logging.Handler):
+    """Shows what lamina logs, such as that code is compiled."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self.show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.show(record.getMessage())
+
+
+@contextmanager
+def _notes(show: Callable[[str], None] | None) -> Iterator[None]:
+    """Inside, notes are shown, unless nobody wants to see them."""
+    if show is None:
+        yield
+        return
+    log, handler = logging.getLogger("lamina"), _Notes(show)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
 @contextmanager
 def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
     """A function of (done, all) that moves a bar on standard error; None if that is not a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        with _notes(None if quiet else complain):
+            yield None
         return
     from rich.console import Console
     from rich.progress import (
@@ -40,7 +72,10 @@ def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] 
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True) as shown,
+        _notes(lambda note: shown.console.print(note)),
+    ):
         task = shown.add_task(title)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
@@ -55,7 +90,8 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
         yield write_line
         return
     if quiet or not sys.stderr.isatty():
-        yield None
+        with _notes(None if quiet else complain):
+            yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -40,6 +40,7 @@ NUMBERS_A_PART = 2_000_000
 FEWEST_WATCHED = 1000
 #: The name of the checksum of all other arrays.
 CHECKSUM = "sha256"
+_OLD = "the checkpoint was made by another version of lamina, which kept other numbers. Start without it."
 #: What is kept of the draws of a chain, beside the inputs.
 _PARAMETERS = ("watched", "phi", "curve")
 
@@ -187,12 +188,16 @@ def take_checkpoint(chains: Sequence[Chain], thin: int, warmed_up: int) -> Check
     """Everything that chains need to continue."""
     found = {"thin": np.array(thin), "warmed up": np.array(warmed_up), "of": np.array(_fingerprint(chains))}
     for k, chain in enumerate(chains):
-        own = {f"draws {name}": values for name, values in chain.complete.items() if name != "phi"}
-        own |= {f"draws {name}": getattr(chain, name)[: chain.kept] for name in _PARAMETERS}
-        own |= {"stride": np.array(chain.stride), **chain.snapshot()}
-        own["random"] = np.array(json.dumps(chain.rng.bit_generator.state))
-        found |= {f"{k} {name}": values for name, values in own.items()}
+        found |= {f"{k} {name}": values for name, values in _state(chain).items()}
     return found | {CHECKSUM: np.array(digest(found))}
+
+
+def _state(chain: Chain) -> dict[str, Array]:
+    """Everything that one chain needs to go on."""
+    own = {f"draws {name}": values for name, values in chain.complete.items() if name != "phi"}
+    own |= {f"draws {name}": getattr(chain, name)[: chain.kept] for name in _PARAMETERS}
+    own |= {"stride": np.array(chain.stride), **chain.snapshot()}
+    return own | {"random": np.array(json.dumps(chain.rng.bit_generator.state))}
 
 
 def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple[int, int]:
@@ -211,11 +216,12 @@ def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple
         )
     try:
         check_checksum(checkpoint)
+        _check_version(checkpoint, chains)
         counts = _whole(checkpoint["thin"], 1), _whole(checkpoint["warmed up"], 0)
         for k, chain in enumerate(chains):
             own = {name.split(" ", 1)[1]: values for name, values in checkpoint.items() if name.startswith(f"{k} ")}
             _put_back(own, chain)
-    except MethodError:
+    except (MethodError, StorageError):
         raise
     # Arrays of any type and shape may be in it, and each fails in its own way.
     except Exception as error:
@@ -224,10 +230,20 @@ def restore_checkpoint(checkpoint: Checkpoint, chains: Sequence[Chain]) -> tuple
 
 
 def check_checksum(checkpoint: Checkpoint) -> Checkpoint:
-    """A checkpoint with the numbers that were written. Raises ValueError for another."""
+    """A checkpoint with the numbers that were written. Raises ValueError for another, StorageError for an old one."""
+    if CHECKSUM not in checkpoint and "of" in checkpoint:
+        raise StorageError(_OLD)
     if str(checkpoint.get(CHECKSUM)) != digest({name: one for name, one in checkpoint.items() if name != CHECKSUM}):
         raise ValueError("its numbers are not those that were written")
     return checkpoint
+
+
+def _check_version(checkpoint: Checkpoint, chains: Sequence[Chain]) -> None:
+    """Raise StorageError if whole chains hold other numbers than those of this version of lamina."""
+    for k, chain in enumerate(chains):
+        found = {name.split(" ", 1)[1] for name in checkpoint if name.startswith(f"{k} ")}
+        if found != set(_state(chain)):
+            raise StorageError(_OLD)
 
 
 def _fingerprint(chains: Sequence[Chain]) -> str:

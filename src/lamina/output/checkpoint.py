@@ -76,6 +76,10 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
         return found, _arrays(path) if path.is_file() else None
     except MethodError:
         raise
+    except StorageError as error:
+        raise StorageError(
+            f"--resume: {str(error).removesuffix('Start without it.')}Run it again with --force."
+        ) from None
     except Exception as error:
         raise StorageError(
             f"--resume: the run in {folder} is damaged and cannot continue ({' '.join(str(error).split())}). Run it "

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..engine.compiling.cache import watch
 from ..errors import LaminaError, StorageError
 from ..fitting import Fit, NotConverged
 from ..posterior.storage import load_libraries
@@ -59,10 +60,12 @@ class Plan:
 
     def _fit(self, progress: Progress | None) -> Posterior:
         began, chains = time.perf_counter(), self.fit.method.chains
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), watch() as compiling:
             warnings.simplefilter("ignore", NotConverged)
             posterior = self.fit.run(**{"progress": progress} if chains else {})
-        self.seconds["fit"] = time.perf_counter() - began
+        self.seconds["fit"] = time.perf_counter() - began - compiling.seconds
+        if compiling.seconds:
+            self.seconds["compile"] = compiling.seconds
         if chains and posterior.draws.diagnostics["interrupted"] and posterior.checkpoint is None:
             raise KeyboardInterrupt("interrupted before there were results. No files were written; run it again.")
         return posterior

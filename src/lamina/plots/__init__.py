@@ -196,6 +196,7 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     posteriors: by the name to use in the figure; curves: the result of each one's ``curve(at)``, if known.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     first = next(iter(posteriors.values()))
     if curves is None:
@@ -208,14 +209,17 @@ def compare(posteriors: Mapping[str, Posterior], curves: Mapping[str, pd.DataFra
     figure = Figure(figsize=(7.2, 4.2 + 1.9 * rows), layout="constrained")
     grid = figure.add_gridspec(1 + rows, columns, height_ratios=[2.2] + [1.0] * rows)
     top, panel = figure.add_subplot(grid[0, :]), None
+    _means(top, first, {name: curves[name] for name in (reference, *others)})
     for k, name in enumerate(others):
-        panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharex=top, sharey=panel)
+        panel = figure.add_subplot(grid[1 + k // columns, k % columns], sharey=panel)
         _difference(panel, curves[name], curves[reference], *STYLES[k % len(STYLES)])
         panel.set_title(plain(f"{name} minus {reference}"), fontsize="small")
         panel.set_ylabel(plain(f"Difference ({first.record.y_unit})" if first.record.y_unit else "Difference"))
         panel.set_xlabel(plain(describe(first.record).time))
         panel.label_outer()
-    _means(top, first, {name: curves[name] for name in (reference, *others)})
+        # The same times as above, but as many labels as a panel of this width has room for.
+        panel.set_xlim(top.get_xlim())
+        panel.xaxis.set_major_locator(MaxNLocator(12 // columns, steps=[1, 2, 5, 10]))
     return figure
 
 

@@ -76,10 +76,7 @@ def describe(record: Record) -> Axes:
     way = runs(record.t_unit) or ("forwards" if called_year else None)
     backwards = way == "backwards"
     step = _step(record.t_unit, called_year)
-    height = record.y_unit.split()[:1]
-    unit, factor = _per(height[0] if set(height) <= _LENGTHS and height else record.y_unit, step, record.t_name), 1.0
-    if height == ["m"] and step == "year":
-        unit, factor = "mm/year", 1000.0
+    unit, factor = _rate(record.y_unit, step, record.t_name)
     duration = "years" if step == "year" else step
     along = "height" if _is_height(record, way) else "depth"
     return Axes(
@@ -94,6 +91,20 @@ def describe(record: Record) -> Axes:
         runs=way,
         unit_factor=factor,
     )
+
+
+def shown_rate_unit(unit: str) -> tuple[str, float]:
+    """How a rate is shown, and the factor that turns it into that: ("mm/year", 1000) for "m/year, forward in time"."""
+    value, slash, step = unit.partition(",")[0].rpartition("/")
+    return _rate(value, step, "") if slash else (unit.partition(",")[0], 1.0)
+
+
+def _rate(y_unit: str, step: str, t_name: str) -> tuple[str, float]:
+    """The unit of a rate, without the datum of a height, and the factor that turns it into that."""
+    height = y_unit.split()[:1]
+    if height == ["m"] and step == "year":
+        return "mm/year", 1000.0
+    return _per(height[0] if set(height) <= _LENGTHS and height else y_unit, step, t_name), 1.0
 
 
 def _is_height(record: Record, way: str | None) -> bool:

@@ -16,6 +16,7 @@ import pickle
 import shutil
 import stat
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -135,23 +136,30 @@ def take_over() -> None:
         backed.get_source_stamp = partialmethod(_source_stamp, stamp=backed.get_source_stamp)
 
 
-class _Watch(event.Listener):
-    """Calls ``report`` when a function of lamina is first compiled."""
+class Watch(event.Listener):
+    """Calls ``report`` when a function of lamina is first compiled, and adds up the ``seconds`` of compiling."""
 
     def __init__(self, report: Callable[[], None]) -> None:
         self.report, self.done = report, False
+        self.seconds, self._depth, self._began = 0.0, 0, 0.0
 
     def on_start(self, event: Any) -> None:
+        self._depth += 1  # a function compiles those that it calls
+        if self._depth == 1:
+            self._began = time.perf_counter()
         if not self.done and event.data["dispatcher"].py_func.__module__.startswith("lamina."):
             self.done = True
             self.report()
 
     def on_end(self, event: Any) -> None:
-        """Nothing to report."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
 
 
 @contextmanager
-def watch(report: Callable[[], None]) -> Iterator[None]:
-    """Inside, ``report`` is called once if something has to be compiled."""
-    with event.install_listener("numba:compile", _Watch(report)):
-        yield
+def watch(report: Callable[[], None] = lambda: None) -> Iterator[Watch]:
+    """Inside, ``report`` is called once if something has to be compiled. Gives the seconds that this took."""
+    watching = Watch(report)
+    with event.install_listener("numba:compile", watching):
+        yield watching
