@@ -2,9 +2,12 @@
 
 Most of that time Numba spends in Python. While a function of lamina is compiled, with all that it calls,
 
-- the garbage collector waits: it would search hundreds of thousands of objects that stay, again and again;
+- the garbage collector waits: it would search hundreds of thousands of objects that stay, again and again. What is made
+  meanwhile counts as old, so that the next collection does not search it, and at exit it is not taken apart;
 - the type of an operation on numbers, or of an element of an array, is found once and not at every place;
-- flags are compared by those that are set, before all of them are listed;
+- the size of a type is found once;
+- the variables of an instruction are listed without looking into what never holds one;
+- flags are compared by those that are set;
 - the time of each call of LLVM is not taken.
 
 All but the first change private parts of Numba and llvmlite. A version that lacks one of them compiles without it.
@@ -12,13 +15,15 @@ All but the first change private parts of Numba and llvmlite. A version that lac
 
 from __future__ import annotations
 
+import atexit
 import gc
 import operator
 from contextlib import ExitStack
 from typing import Any
 
+from llvmlite import ir as llvm
 from llvmlite.binding import ffi
-from numba.core import event, types
+from numba.core import event, ir, types
 from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 
@@ -51,11 +56,48 @@ def _find_once(find: Any) -> Any:
     return get_call_type
 
 
+def _size_once(size: Any) -> Any:
+    """``Type.get_abi_size``, which remembers: LLVM parses a module for each."""
+    known: dict[Any, Any] = {}
+
+    def get_abi_size(kind: Any, target_data: Any, context: Any = None) -> Any:
+        if context is not None:
+            return size(kind, target_data, context)
+        key = str(kind), id(target_data)
+        if key not in known:
+            # The target is kept too, so that no other gets its id.
+            known[key] = size(kind, target_data), target_data
+        return known[key][0]
+
+    return get_abi_size
+
+
+def _list_variables(search: Any) -> Any:
+    """``Inst._rec_list_vars``, which passes over places in the source, and names."""
+
+    def list_variables(instruction: Any, value: Any) -> Any:
+        if value.__class__ is not dict:
+            return search(instruction, value)
+        found = []
+        for one in value.values():
+            kind = one.__class__
+            if kind is ir.Var:
+                found.append(one)
+            elif kind is not ir.Loc and kind is not str:
+                found.extend(search(instruction, one))
+        return found
+
+    return list_variables
+
+
 def _equal_if_set(equal: Any) -> Any:
-    """``TargetConfig.__eq__``, which first compares the flags that are set."""
+    """``TargetConfig.__eq__``, which compares the flags that are set: the others have one default."""
 
     def __eq__(flags: Any, other: Any) -> Any:
-        return (type(flags) is type(other) and flags._values == other._values) or equal(flags, other)
+        if type(flags) is not type(other):
+            return equal(flags, other)
+        both = flags._values.keys() | other._values.keys()
+        return flags._values == other._values or all(getattr(flags, one) == getattr(other, one) for one in both)
 
     return __eq__
 
@@ -65,6 +107,9 @@ def _replacements() -> list[tuple[Any, str, Any]]:
     found: list[tuple[Any, str, Any]] = []
     if hasattr(BaseFunction, "get_call_type"):
         found.append((BaseFunction, "get_call_type", _find_once(BaseFunction.get_call_type)))
+    if hasattr(ir.Inst, "_rec_list_vars"):
+        found.append((ir.Inst, "_rec_list_vars", _list_variables(ir.Inst._rec_list_vars)))
+    found.append((llvm.Type, "get_abi_size", _size_once(llvm.Type.get_abi_size)))
     if hasattr(TargetConfig(), "_values"):
         found.append((TargetConfig, "__eq__", _equal_if_set(TargetConfig.__eq__)))
         found.append((TargetConfig, "__hash__", lambda flags: hash(type(flags))))
@@ -72,6 +117,15 @@ def _replacements() -> list[tuple[Any, str, Any]]:
     if hasattr(lock, "_cblist"):
         found.append((lock, "_cblist", []))
     return found
+
+
+def _collect_later() -> None:
+    """Switch the garbage collector on again. All there is now counts as old."""
+    gc.freeze()
+    gc.unfreeze()
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+    gc.enable()
 
 
 class _Lean(event.Listener):
@@ -91,7 +145,7 @@ class _Lean(event.Listener):
             return
         if gc.isenabled():
             gc.disable()
-            self.changes.callback(gc.enable)
+            self.changes.callback(_collect_later)
         for of, name, new in self.new:
             self.changes.callback(setattr, of, name, getattr(of, name))
             setattr(of, name, new)

@@ -20,7 +20,15 @@ _REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 
 
 
 class _Linked(JITCodeLibrary):
-    """Code that is neither optimised nor run by itself."""
+    """Code that is neither optimised as a whole nor run by itself."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Optimise each function. Numba does the same to those that are only declared, which takes as long."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         pass

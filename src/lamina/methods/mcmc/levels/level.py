@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from ....engine.filter import State, begin, copy_state
@@ -159,7 +160,7 @@ def move_levels(target, state, moves, rate, rng):
     now, N = hold(make_pass(target, state, moves, rate, 1)), len(state.tau)
     place_all(now, state.order)
     sum_innovations(now.rows, now.tau, now.total)
-    first_step, length = 0, moves.shortest
+    first_step, length = np.int64(0), moves.shortest  # with a literal 0, _move_level would be compiled twice
     while length < moves.growth * N:
         _move_level(now, first_step, length, rng)
         first_step += N // length + 2
