@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import njit
 
 from .logarithms import NOTHING, add_log, log_sum
-from .stack import COMPILED, INLINE, congruence, copy, linked, to_array, zeros
+from .stack import COMPILED, INLINE, LEAN, congruence, copy, linked, zeros
 from .statespace import Transition, mix, start, transition
 
 
@@ -124,9 +125,9 @@ def add_products(products, e, S, columns):
             products[c, v] += e[c, 0] * e[v, 0] / S
 
 
-@njit(**COMPILED)
-def log_likelihood_terms(process, series):
-    """log|K| = sum log S and E = sum e e' / S, shape (C, C), Eq. (21)."""
+@njit(**LEAN)
+def write_products(process, series, E):
+    """Write E = sum e e' / S, Eq. (21), into an array (C, C). Returns log|K| = sum log S."""
     dims, columns = process.dims, process.columns
     state = State(zeros(dims, columns), zeros(dims, dims))
     step = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims))
@@ -139,7 +140,15 @@ def log_likelihood_terms(process, series):
         S = update(process, series.Z[i], series.y_var[i], state, e)
         log_det = add_log(log_det, S)
         add_products(products, e, S, columns)
-    return log_sum(log_det), to_array(products, columns)
+    copy(products, E, columns, columns)
+    return log_sum(log_det)
+
+
+@njit(**COMPILED)
+def log_likelihood_terms(process, series):
+    """log|K| and E, shape (C, C), Eq. (21)."""
+    E = np.empty((len(process.columns), len(process.columns)))
+    return write_products(process, series, E), E
 
 
 linked_log_likelihood_terms = linked(log_likelihood_terms)

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from ..support.cpus import in_parts
-from .stack import FAST, INLINE, LEAN, copy_array
+from .stack import ENTRY, INLINE, LEAN, copy_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,9 @@ def mixture_quantiles(mean: Array, sd: Array, weight: Array, levels: tuple[float
     wanted, scores = np.asarray(levels), ndtri(levels)
 
     def one_part(part: slice) -> None:
-        _mixture_quantiles(mean_by_point[part], sd_by_point[part], weight, wanted, scores, out[part])
+        guess, precision = np.empty((2, len(levels))), np.empty(len(weight))
+        mixture = mean_by_point[part], sd_by_point[part], weight
+        _mixture_quantiles(mixture, wanted, scores, guess, precision, out[part])
 
     in_parts(mean.shape[1], one_part, AT_ONCE)
     return out
@@ -175,14 +177,16 @@ def _root(x, level, low, high, third, mean, precision, weight):
         x = new
 
 
-@njit(nogil=True, cache=True, **FAST)
-def _mixture_quantiles(mean, sd, weight, levels, scores, out):
-    """The quantiles of each point; mean and sd are (M, S).
+@njit(**ENTRY)
+def _mixture_quantiles(mixture, levels, scores, guesses, precision, out):
+    """The quantiles of each point; the mixtures are means and sds (M, S), and weights.
 
     Neighbouring points have mixtures of much the same shape. The quantiles of the last two points, in standard
-    deviations from the mean, are extrapolated for the first guess.
+    deviations from the mean, are extrapolated for the first guess. ``guesses`` (2, L) and ``precision`` (S,) are
+    scratch.
     """
-    guess, last, precision = scores.copy(), scores.copy(), np.empty(len(weight))
+    mean, sd, weight = mixture
+    guess, last = guesses[0], guesses[1]
     for j in range(mean.shape[0]):
         centre, total, low, high, third = _outline(mean[j], sd[j], weight, precision)
         if j % AT_ONCE == 0:

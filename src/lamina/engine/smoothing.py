@@ -11,6 +11,7 @@ The rate f' is a component of the state, never a finite difference.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,33 +19,43 @@ from numba import njit
 from .backward import Backstep, Information, factorise, observe, step_back
 from .filter import State, add_products, begin, copy_state, predict, update
 from .noise import standard_normal
-from .stack import COMPILED, INLINE, INLINE_MAKING_ARRAYS, congruence, copy, linked, multiply, to_array, zeros
+from .stack import COMPILED, INLINE, congruence, copy, linked, multiply, zeros
 from .statespace import Transition, start, transition
 
 
-@njit(**INLINE_MAKING_ARRAYS)
-def merge(tau, at):
+class Smoothed(NamedTuple):
+    """What ``smooth`` writes."""
+
+    means: Any  #: (M, R, C)
+    variances: Any  #: (M, R)
+    E: Any  #: (C, C) of Eq. (21)
+
+
+class Merged(NamedTuple):
+    """Scratch of ``smooth``: N rows and M queries in one order."""
+
+    order: Any  #: (N + M,) i < N is row i, N + j is query j
+    time: Any  #: (N + M,)
+    past: State  #: (M, d, C) and (M, d, d) at each query, given the rows before it
+
+
+def new_merged(N: int, M: int, d: int, C: int) -> Merged:
+    """Arrays for ``smooth``."""
+    return Merged(np.empty(N + M, np.int64), np.empty(N + M), State(np.empty((M, d, C)), np.empty((M, d, d))))
+
+
+@njit(**INLINE)
+def merge(tau, at, order, time):
     """Sorted data times and sorted query times in one order: i < N is row i, N + j is query j. Ties: data first."""
     N, M = len(tau), len(at)
-    order = np.empty(N + M, np.int64)
     i = j = 0
     for p in range(N + M):
         if j == M or (i < N and tau[i] <= at[j]):
-            order[p] = i
+            order[p], time[p] = i, tau[i]
             i += 1
         else:
-            order[p] = N + j
+            order[p], time[p] = N + j, at[j]
             j += 1
-    return order
-
-
-@njit(**INLINE_MAKING_ARRAYS)
-def _merged_times(tau, at, order):
-    """The times of ``merge``, shape (N + M,)."""
-    time = np.empty(len(order))
-    for p in range(len(order)):
-        time[p] = tau[order[p]] if order[p] < len(tau) else at[order[p] - len(tau)]
-    return time
 
 
 @njit(**INLINE)
@@ -101,10 +112,11 @@ def readouts(process, edges, H):
             H[2 * b + 1, a] = rate[a, 0]
 
 
-@njit(**INLINE_MAKING_ARRAYS)
-def _filter_queries(process, series, order, time, past):
-    """Write the state at each query, given the rows before it, into ``past``. Returns E of Eq. (21)."""
+@njit(**INLINE)
+def _filter_queries(process, series, merged, E):
+    """Write the state at each query, given the rows before it, into ``merged``, and E of Eq. (21)."""
     dims, columns, N = process.dims, process.columns, len(series.time)
+    order, time, past = merged.order, merged.time, merged.past
     state, e = State(zeros(dims, columns), zeros(dims, dims)), zeros(columns, (0,))
     step, products = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros(columns, columns)
     begin(process, state.P)
@@ -116,7 +128,7 @@ def _filter_queries(process, series, order, time, past):
             add_products(products, e, S, columns)
         else:
             copy_state(process, state, State(past.m[order[p] - N], past.P[order[p] - N]))
-    return to_array(products, columns)
+    copy(products, E, columns, columns)
 
 
 @njit(**INLINE)
@@ -135,17 +147,13 @@ def _read(process, state, H, mean, variance):
 
 
 @njit(**COMPILED)
-def smooth(process, series, at, H, means, variances):
-    """Posterior of H x at sorted times ``at`` (M,), for each column of data.
-
-    H is (R, d); writes means (M, R, C) and variances (M, R). Returns E as ``filter.log_likelihood_terms`` does.
-    """
+def smooth(process, series, at, H, merged, out):
+    """Posterior of H x at sorted times ``at`` (M,), for each column of data, into ``out``. H is (R, d)."""
     dims, columns = process.dims, process.columns
-    N, M, d = len(series.time), len(at), len(dims)
-    order = merge(series.time, at)
-    time = _merged_times(series.time, at, order)
-    past = State(np.empty((M, d, len(columns))), np.empty((M, d, d)))
-    E = _filter_queries(process, series, order, time, past)
+    N, M = len(series.time), len(at)
+    order, time, past = merged.order, merged.time, merged.past
+    merge(series.time, at, order, time)
+    _filter_queries(process, series, merged, out.E)
 
     later, state = Information(zeros(dims, dims), zeros(dims, columns)), State(zeros(dims, columns), zeros(dims, dims))
     step, G, h = (
@@ -164,8 +172,7 @@ def smooth(process, series, at, H, means, variances):
         copy_state(process, State(past.m[j], past.P[j]), state)
         factorise(process, later, G, h)
         condition(process, state, G, h)
-        _read(process, state, H, means[j], variances[j])
-    return E
+        _read(process, state, H, out.means[j], out.variances[j])
 
 
 linked_readouts, linked_smooth = linked(readouts), linked(smooth)
@@ -244,8 +251,8 @@ def simulate(process, series, at, H, rng, out):
     """
     dims = process.dims
     N, M, d = len(series.time), len(at), len(dims)
-    order = merge(series.time, at)
-    time = _merged_times(series.time, at, order)
+    order, time = np.empty(N + M, np.int64), np.empty(N + M)
+    merge(series.time, at, order, time)
     later = Information(np.empty((N + M, d, d)), np.empty((N + M, d, 1)))
     _information(process, series, order, time, later)
     P_inf, x, moved = zeros(dims, dims), zeros(dims, (0,)), zeros(dims, (0,))

@@ -43,6 +43,8 @@ LEAN: Any = {**INNER, "_nrt": False}
 INLINE: Any = {**LEAN, "forceinline": True}
 LEAN_CALLED: Any = {**FAST, "_nrt": False}
 COMPILED: Any = {**FAST, "cache": True}
+#: For those that Python calls and no other compiled function: no wrapper for C, and other threads go on.
+ENTRY: Any = {**COMPILED, "nogil": True, "no_cfunc_wrapper": True}
 
 
 def linked(function: Any) -> Any:

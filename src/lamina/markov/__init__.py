@@ -15,7 +15,7 @@ from ..engine.curvature import gap_derivatives
 from ..engine.filter import Series, log_likelihood_terms
 from ..engine.gradient import forward, new_store, reverse
 from ..engine.gradient import value_and_gradient as plain_value_and_gradient
-from ..engine.smoothing import readouts, simulate, smooth
+from ..engine.smoothing import Smoothed, new_merged, readouts, simulate, smooth
 from ..engine.statespace import Process, make_process
 from ..errors import OrderError
 from ..kernels import Kernel
@@ -112,13 +112,15 @@ def _predict(kernel: Kernel, tau: Array, y: Array, y_sd: Array, at: Array) -> tu
     process = make_process(kernel.blocks(), d.Z.shape[1])
     order = np.argsort(at, kind="stable")
     back = np.argsort(order, kind="stable")
-    means, variances = np.empty((len(at), 2, d.Z.shape[1])), np.empty((len(at), 2))
-    E = smooth(process, Series(tau, d.Z, y_sd * y_sd), at[order], _whole(process), means, variances)
-    means, variances = means[back], variances[back]
+    C, M = d.Z.shape[1], len(at)
+    merged = new_merged(len(tau), M, len(process.dims), C)
+    smoothed = Smoothed(np.empty((M, 2, C)), np.empty((M, 2)), np.empty((C, C)))
+    smooth(process, Series(tau, d.Z, y_sd * y_sd), at[order], _whole(process), merged, smoothed)
+    means, variances = smoothed.means[back], smoothed.variances[back]
     if not kernel.trend:
         value, rate = (Prediction(means[:, k, 0], np.sqrt(variances[:, k])) for k in range(2))
         return value, rate
-    integrated = integrate_out(E, d.prior, d.constant)
+    integrated = integrate_out(smoothed.E, d.prior, d.constant)
     offset, X, offset_rate, X_rate = at_times(kernel, d, at)
     found = []
     for k, (level, trend) in enumerate([(offset, X), (offset_rate, X_rate)]):  # Eq. (46)

@@ -16,19 +16,20 @@ from numba import njit
 
 from .. import dense
 from ..engine.blocks import STATES
-from ..engine.filter import Series, linked_log_likelihood_terms
+from ..engine.filter import Series, write_products
+from ..engine.packing import Packed
 from ..engine.quantiles import mixture_quantiles
-from ..engine.smoothing import linked_readouts, linked_smooth, simulate
-from ..engine.stack import FAST, INNER, hold
+from ..engine.smoothing import Merged, Smoothed, linked_readouts, linked_smooth, new_merged, simulate
+from ..engine.stack import ENTRY, LEAN, hold
 from ..engine.statespace import Process, process_at
 from ..kernels import Kernel, Stationary
 from ..model.parameters import Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import in_time_order
-from ..model.trend import add, at_times, draw, linked_integrate
+from ..model.trend import add, at_times, draw, integrate_into
 from ..support.cpus import at_most, in_parts
 from .draws import Draws
-from .target import Needs, Target, make_target
+from .target import Needs, Target, Trend, make_target, new_trend
 
 Array = np.ndarray
 
@@ -61,6 +62,15 @@ class Chosen(NamedTuple):
     extra_var: Array  #: (N,) variance to be added
     shift: Array  #: (S, N) of y, or (0, N)
     factor: Array  #: (S, N) of its variance, or (0, N)
+    trend: Trend  #: scratch
+
+
+class Work(NamedTuple):
+    """Scratch of ``_predict_draws``."""
+
+    H: Array  #: (R, d)
+    merged: Merged
+    found: Smoothed
 
 
 def curves(
@@ -124,11 +134,11 @@ def sample(
     read = _readouts(problem, at[None, order], parts)
     out = np.full((n, len(read.offset), len(at)), np.nan)
     if problem.kernel.is_markov:
-        step = max(DOUBLES_AT_ONCE // draws.tau.shape[1], 1)
+        target, step = Packed(_plain_target(problem)), max(DOUBLES_AT_ONCE // draws.tau.shape[1], 1)
         for first in range(0, n, step):
             some = which[first : first + step]
             chosen = _choose(problem, draws, some, first)
-            _sample_draws(_plain_target(problem), chosen, at[order], read, rng, out[first : first + step])
+            _sample_draws(target, Packed(chosen), at[order], read, rng, out[first : first + step])
     else:
         for d in np.unique(which):
             kernel, y_sd = _dense_model(problem, draws, d)
@@ -150,7 +160,8 @@ def coefficients(problem: Problem, draws: Draws) -> tuple[Array, Array]:
     """
     out = np.empty((2, len(draws.tau), len(problem.columns) - 1))
     for chosen in _in_portions(problem, draws, slice(0, len(draws.tau))):
-        _coefficients(_plain_target(problem), chosen, out[:, chosen.first : chosen.first + len(chosen.tau)])
+        some = out[:, chosen.first : chosen.first + len(chosen.tau)]
+        _coefficients(Packed(_plain_target(problem)), Packed(chosen), some)
     return out[0], out[1]
 
 
@@ -192,13 +203,15 @@ def _predicted(
         known = len(problem.rows.gaps)
         read.X[0, ..., -known:] = sequence[order][..., None] == np.arange(known)
     # What comes next needs all draws of a point together.
-    mean, var = np.empty((2, len(read.offset), at.shape[1], len(draws.tau)))
+    R, M = len(read.offset), at.shape[1]
+    mean, var = out = np.empty((2, R, M, len(draws.tau)))
     if problem.kernel.is_markov:
-        target = _plain_target(problem)
+        target = Packed(_plain_target(problem))
 
         def one_part(part: slice) -> None:
+            work = Packed(_new_work(problem, R, M))
             for chosen in _in_portions(problem, draws, part):
-                _predict_draws(target, chosen, ordered, order, read, mean, var)
+                _predict_draws(target, Packed(chosen), ordered, order, read, work, out)
 
         in_parts(len(draws.tau), one_part)
     else:
@@ -210,6 +223,13 @@ def _predicted(
                 kernel, taus[k], problem.y, y_sd, ordered[own], _parts(kernel, parts)
             )
     return np.moveaxis(mean, 2, 0), np.moveaxis(var, 2, 0)
+
+
+def _new_work(problem: Problem, R: int, M: int) -> Work:
+    """For R readouts at M times."""
+    d, C = len(problem.dims), len(problem.columns)
+    merged = new_merged(len(problem.rows.t), M, d, C)
+    return Work(np.empty((R, d)), merged, Smoothed(np.empty((M, R, C)), np.empty((M, R)), np.empty((C, C))))
 
 
 def _plain_target(problem: Problem) -> Target:
@@ -233,7 +253,7 @@ def _choose(problem: Problem, draws: Draws, which: Array | slice, first: int) ->
         beside = draws.shift[which], draws.factor[which]
     tau = draws.tau[which].astype(float, copy=False)
     order = np.argsort(tau, axis=1, kind="stable")  # NumPy's: that of Numba takes seconds to compile
-    return Chosen(first, tau, order, draws.phi[which], extra, *beside)
+    return Chosen(first, tau, order, draws.phi[which], extra, *beside, new_trend(n, len(problem.columns)))
 
 
 def _dense_model(problem: Problem, draws: Draws, k: int) -> tuple[Any, Array]:
@@ -248,10 +268,10 @@ def _root(covariance: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-@njit(**INNER)
-def _write_series(target, chosen, s, series):
+@njit(**LEAN)
+def _write_series(target, chosen, s):
     """Data of draw s in merged time order."""
-    rows, tau, order = target.rows, chosen.tau[s], chosen.order[s]
+    rows, tau, order, series = target.rows, chosen.tau[s], chosen.order[s], chosen.trend.series
     in_time_order(rows, tau, order, math.exp(chosen.phi[s, Y_SCALE]), series)
     for p in range(len(order)):
         r = order[p]
@@ -261,52 +281,53 @@ def _write_series(target, chosen, s, series):
             series.y_var[p] *= chosen.factor[s, r] / rows.factor[r]
 
 
-@njit(**INNER)
-def _new_series(target, chosen):
-    N, C = chosen.tau.shape[1], len(target.process.columns)
-    return Series(np.empty(N), np.empty((N, C)), np.empty(N))
+@njit(**LEAN)
+def _integrate(target, E, trend):
+    """Write the distribution of the trend coefficients, given E."""
+    add(E, target.trend_prior)
+    integrate_into(E, trend.root[0], trend.whitened[0])
 
 
-@njit(nogil=True, cache=True, **FAST)
-def _predict_draws(target, chosen, at, order, read, mean, var):
-    """Write mean and var (R, M, S) of what is read out for each chosen draw, Eq. (46).
+@njit(**ENTRY)
+def _predict_draws(target, chosen, at, order, read, work, out):
+    """Write mean and variance of what is read out for each chosen draw, Eq. (46), into out (2, R, M, S).
 
     Times ``at`` (1, M), the same for all draws, or (S, M) are sorted; ``order`` is where each belongs in the output.
     """
-    target, chosen = hold(target), hold(chosen)
+    target, chosen, work = hold(target), hold(chosen), hold(work)
     M, C, R = at.shape[1], len(target.process.columns), len(read.offset)
-    H, means, variances = np.empty((R, len(target.process.dims))), np.empty((M, R, C)), np.empty((M, R))
-    series = _new_series(target, chosen)
+    means, root, whitened = work.found.means, chosen.trend.root[0], chosen.trend.whitened[0]
     for s in range(len(chosen.tau)):
         number = chosen.first + s
         own = number if len(at) > 1 else 0
-        _write_series(target, chosen, s, series)
+        _write_series(target, chosen, s)
         there = process_at(target.process, target.factors, chosen.phi[s])
-        linked_readouts(there, read.edges, H)
-        E = linked_smooth(there, series, at[own], H, means, variances)
-        _, root, whitened = linked_integrate(add(E, target.trend_prior))
+        linked_readouts(there, read.edges, work.H)
+        linked_smooth(there, chosen.trend.series, at[own], work.H, work.merged, work.found)
+        _integrate(target, work.found.E, chosen.trend)
         for j in range(M):
             for r in range(R):
-                m, v = read.offset[r, own, j] + means[j, r, 0], variances[j, r]
+                m, v = read.offset[r, own, j] + means[j, r, 0], work.found.variances[j, r]
                 for a in range(C - 1):
                     spread = 0.0
                     for b in range(C - 1):
                         spread += root[a, b] * (read.X[r, own, j, b] - means[j, r, b + 1])
                     m += spread * whitened[a]
                     v += spread * spread
-                mean[r, order[own, j], number] = m
-                var[r, order[own, j], number] = v
+                out[0, r, order[own, j], number] = m
+                out[1, r, order[own, j], number] = v
 
 
-@njit(nogil=True, cache=True, **FAST)
+@njit(**ENTRY)
 def _coefficients(target, chosen, out):
     """Write mean and variance of the coefficients for each chosen draw into out (2, S, q)."""
     target, chosen = hold(target), hold(chosen)
-    series, q = _new_series(target, chosen), len(target.process.columns) - 1
+    trend, q = chosen.trend, len(target.process.columns) - 1
+    root, whitened = trend.root[0], trend.whitened[0]
     for s in range(len(chosen.tau)):
-        _write_series(target, chosen, s, series)
-        _, E = linked_log_likelihood_terms(process_at(target.process, target.factors, chosen.phi[s]), series)
-        _, root, whitened = linked_integrate(add(E, target.trend_prior))
+        _write_series(target, chosen, s)
+        write_products(process_at(target.process, target.factors, chosen.phi[s]), trend.series, trend.E)
+        _integrate(target, trend.E, trend)
         for i in range(q):
             mean, var = 0.0, 0.0
             for k in range(q):
@@ -315,20 +336,20 @@ def _coefficients(target, chosen, out):
             out[0, s, i], out[1, s, i] = mean, var
 
 
-@njit(nogil=True, cache=True, **FAST)
+@njit(**ENTRY)
 def _sample_draws(target, chosen, at, read, rng, out):
     """One joint draw (R, M) of what is read out for each chosen draw, trend coefficients drawn as well."""
     target, chosen = hold(target), hold(chosen)
     N, M, C, R = chosen.tau.shape[1], len(at), len(target.process.columns), len(read.offset)
-    H, beta, series = np.empty((R, len(target.process.dims))), np.empty(C - 1), _new_series(target, chosen)
+    H, beta, trend, series = np.empty((R, len(target.process.dims))), np.empty(C - 1), chosen.trend, chosen.trend.series
     left = Series(series.time, np.empty((N, 1)), series.y_var)
     for s in range(len(chosen.tau)):
-        _write_series(target, chosen, s, series)
+        _write_series(target, chosen, s)
         there = process_at(target.process, target.factors, chosen.phi[s])
         linked_readouts(there, read.edges, H)
-        _, E = linked_log_likelihood_terms(there, series)
-        _, root, whitened = linked_integrate(add(E, target.trend_prior))
-        draw(root, whitened, rng, beta)
+        write_products(there, series, trend.E)
+        _integrate(target, trend.E, trend)
+        draw(trend.root[0], trend.whitened[0], rng, beta)
         for p in range(N):
             left.Z[p, 0] = series.Z[p, 0]
             for c in range(C - 1):

@@ -23,8 +23,6 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
     Within a sequence the noisy dates are replaced by their isotonic regression, the nearest inputs that have the order,
     with a small slope added so that no two are equal. Exact rows stay and bound the others. Minimum gaps are kept.
     """
-    from scipy.optimize import isotonic_regression
-
     record, t, scale = problem.record, problem.rows.t, problem.scale
     tau = t + np.where(record.exact, 0.0, jitter * scale * rng.standard_normal(len(t)))
     for _, rows in record.sequences:
@@ -34,7 +32,7 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
         least = np.concatenate([[0.0], np.cumsum(problem.rows.least[rows[:-1]])])
         exact, dates = record.exact[rows], t[rows] - least
         sd = np.where(exact, 1e-6 * max(scale.max(), 1e-12), scale[rows])
-        ordered = isotonic_regression(tau[rows] - least, weights=sd**-2.0 / np.max(sd**-2.0)).x
+        ordered = isotonic_regression(tau[rows] - least, sd**-2.0 / np.max(sd**-2.0))
         step = _slope(dates, scale[rows]) / len(rows)
         ordered = ordered + step * np.arange(len(rows))
         fixed = np.flatnonzero(exact)
@@ -52,6 +50,33 @@ def starting_inputs(problem: Problem, rng: np.random.Generator, jitter: float = 
             ordered[between] = np.maximum.accumulate(ordered[between])
         tau[rows] = np.where(exact, t[rows], ordered + least)
     return tau
+
+
+def isotonic_regression(values: Array, weights: Array) -> Array:
+    """The nearest numbers to ``values`` (n,) that do not decrease: neighbours that do are pooled (Busing 2022).
+
+    Written out because importing SciPy's, which has the same result to the last digit, takes longer than a fit.
+    """
+    x, w = values.tolist(), weights.tolist()
+    pools = [(x[0], w[0], 1)]  # mean, weight and size
+    i = 1
+    while i < len(x):
+        mean, weight, size = x[i], w[i], 1
+        i += 1
+        if pools[-1][0] >= mean:
+            before, own, n = pools.pop()
+            total, weight, size = own * before + weight * mean, weight + own, n + 1
+            mean = total / weight
+            while i < len(x) and mean >= x[i]:
+                total, weight, size = total + w[i] * x[i], weight + w[i], size + 1
+                mean = total / weight
+                i += 1
+            while pools and pools[-1][0] >= mean:
+                before, own, n = pools.pop()
+                total, weight, size = total + own * before, weight + own, size + n
+                mean = total / weight
+        pools.append((mean, weight, size))
+    return np.repeat([mean for mean, _, _ in pools], [size for _, _, size in pools])
 
 
 def _slope(dates: Array, scale: Array) -> float:

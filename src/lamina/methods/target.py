@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from .. import dense
-from ..engine.filter import Series, linked_log_likelihood_terms
+from ..engine.filter import Series, write_products
 from ..engine.gradient import forward, reverse, store_width
 from ..engine.stack import FAST, INLINE, INLINE_MAKING_ARRAYS, INNER, LEAN, hold
 from ..engine.statespace import Process, process_at
@@ -27,7 +27,7 @@ from ..model.bridge import has_process
 from ..model.parameters import ALPHA, MEMORY, T_SCALE, Y_SCALE
 from ..model.problem import Problem
 from ..model.rows import Rows, in_time_order, log_date
-from ..model.trend import add, linked_integrate
+from ..model.trend import add, integrate_into, linked_integrate
 
 Array = np.ndarray
 
@@ -71,12 +71,26 @@ class Target(NamedTuple):
     needs: Needs
 
 
+class Trend(NamedTuple):
+    """Arrays for ``collapsed``: the distribution of the trend coefficients where the chain is, and at a proposal."""
+
+    series: Series  #: scratch
+    E: Array  #: (C, C) scratch
+    root: Array  #: (2, q, q): their covariance is root' root
+    whitened: Array  #: (2, q): and their mean root' whitened
+
+
 class Collapsed(NamedTuple):
-    """log p(y | tau, phi), trend coefficients integrated out, and their distribution."""
+    """log p(y | tau, phi), trend coefficients integrated out, and where ``Trend`` has their distribution."""
 
     value: float  #: up to a constant
-    root: Array  #: (q, q): their covariance is root' root
-    whitened: Array  #: (q,): and their mean root' whitened
+    place: int  #: 0 or 1
+
+
+def new_trend(N: int, C: int) -> Trend:
+    """For N rows and C columns of data."""
+    series = Series(np.empty(N), np.empty((N, C)), np.empty(N))
+    return Trend(series, np.empty((C, C)), np.empty((2, C - 1, C - 1)), np.empty((2, C - 1)))
 
 
 def make_target(problem: Problem) -> Target:
@@ -147,13 +161,14 @@ def gap_prior_at(target, phi):
     return target.gap_prior
 
 
-@njit(**INNER)
-def collapsed(target, tau, order, phi, series):
-    """``Collapsed`` at inputs tau (N,), whose rows by time are ``order`` (N,); ``series`` is scratch."""
-    in_time_order(target.rows, tau, order, math.exp(phi[Y_SCALE]), series)
-    log_det, E = linked_log_likelihood_terms(process_at(target.process, target.factors, phi), series)
-    value, root, whitened = linked_integrate(add(E, target.trend_prior))
-    return Collapsed(value - 0.5 * log_det, root, whitened)
+@njit(**LEAN)
+def collapsed(target, tau, order, phi, trend, place):
+    """``Collapsed`` at inputs tau (N,), whose rows by time are ``order`` (N,); ``trend`` is written at ``place``."""
+    in_time_order(target.rows, tau, order, math.exp(phi[Y_SCALE]), trend.series)
+    log_det = write_products(process_at(target.process, target.factors, phi), trend.series, trend.E)
+    add(trend.E, target.trend_prior)
+    value = integrate_into(trend.E, trend.root[place], trend.whitened[place])
+    return Collapsed(value - 0.5 * log_det, place)
 
 
 @njit(**INLINE_MAKING_ARRAYS)
@@ -184,7 +199,8 @@ def likelihood(target, tau, phi, d_tau, d_phi):
     in_time_order(rows, tau, order, math.exp(phi[Y_SCALE]), series)
     store, out = np.empty((N, store_width(d, C))), np.empty((N, 2 + C))
     log_det, E = forward(there, series, store)
-    value, root, whitened = linked_integrate(add(E, target.trend_prior))
+    add(E, target.trend_prior)
+    value, root, whitened = linked_integrate(E)
     d_blocks = reverse(there, series, _weight(root, whitened), store, out)
     for p in range(N):
         r = order[p]

@@ -7,13 +7,14 @@ both, this file the rest, Eqs. (43) to (45).
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ..engine.noise import standard_normal
-from ..engine.stack import INNER, linked
+from ..engine.stack import LEAN, linked
 from ..errors import KernelError
 from ..kernels import Kernel
 
@@ -142,57 +143,67 @@ def integrate_out(E: Array, prior: Array, constant: float) -> Integrated:
     return Integrated(value + constant, weight, coefficients, covariance)
 
 
-@njit(**INNER)
-def add(E: Array, prior: Array) -> Array:
-    """E <- E + prior, and E."""
+@njit(**LEAN)
+def add(E: Array, prior: Array) -> None:
+    """E <- E + prior."""
     for i in range(len(E)):
         for j in range(len(E)):
             E[i, j] += prior[i, j]
-    return E
 
 
-@njit(cache=True, error_model="numpy")
-def integrate(E: Array) -> tuple[float, Array, Array]:
-    """-½ (E00 - b' G^-1 b) - ½ log|G| with G = E[1:, 1:] = L L' and b = E[1:, 0]; and L^-1 and L^-1 b.
+@njit(**LEAN | {"fastmath": False})
+def integrate_into(E: Array, root: Array, whitened: Array) -> float:
+    """-½ (E00 - b' G^-1 b) - ½ log|G| with G = E[1:, 1:] = L L' and b = E[1:, 0]; writes L^-1 and L^-1 b.
 
-    The coefficients have mean L^-T L^-1 b and covariance L^-T L^-1. The value is NaN where G is singular.
+    The coefficients have mean L^-T L^-1 b and covariance L^-T L^-1. The value is NaN where G is singular. The lower
+    half of G is overwritten with L.
     """
-    q = E.shape[0] - 1
-    L, root, whitened = np.zeros((q, q)), np.zeros((q, q)), np.zeros(q)
-    value = -0.5 * E[0, 0]
+    q, value = len(whitened), -0.5 * E[0, 0]
     for i in range(q):
-        for j in range(i + 1):
-            s = E[i + 1, j + 1]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
+        whitened[i] = 0.0
+        for j in range(q):
+            root[i, j] = 0.0
+    for i in range(1, q + 1):
+        for j in range(1, i + 1):
+            s = E[i, j]
+            for k in range(1, j):
+                s -= E[i, k] * E[j, k]
             if i > j:
-                L[i, j] = s / L[j, j]
-            elif s <= 1e-14 * E[i + 1, i + 1]:
-                return np.nan, root, whitened
+                E[i, j] = s / E[j, j]
+            elif s <= 1e-14 * E[i, i]:
+                return math.nan
             else:
-                L[i, i] = np.sqrt(s)
-                value -= np.log(L[i, i])
+                E[i, i] = math.sqrt(s)
+                value -= math.log(E[i, i])
     for i in range(q):
         for j in range(i + 1):
             s = 1.0 if i == j else 0.0
             for k in range(j, i):
-                s -= L[i, k] * root[k, j]
-            root[i, j] = s / L[i, i]
+                s -= E[i + 1, k + 1] * root[k, j]
+            root[i, j] = s / E[i + 1, i + 1]
             whitened[i] += root[i, j] * E[j + 1, 0]
         value += 0.5 * whitened[i] * whitened[i]
-    return value, root, whitened
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def integrate(E: Array) -> tuple[float, Array, Array]:
+    """The value of ``integrate_into``, L^-1 and L^-1 b."""
+    q = E.shape[0] - 1
+    root, whitened = np.empty((q, q)), np.empty(q)
+    return integrate_into(E.copy(), root, whitened), root, whitened
 
 
 linked_integrate = linked(integrate)
 
 
-@njit(**INNER | {"fastmath": False})
+@njit(**LEAN | {"fastmath": False})
 def draw(root: Array, whitened: Array, rng: np.random.Generator, beta: Array) -> None:
     """Write a draw of the coefficients into beta (q,), given what ``integrate`` returned."""
-    noisy = np.empty(len(beta))
     for i in range(len(beta)):
-        noisy[i] = whitened[i] + standard_normal(rng)
+        beta[i] = whitened[i] + standard_normal(rng)
     for i in range(len(beta)):
-        beta[i] = 0.0
+        total = 0.0
         for k in range(i, len(beta)):
-            beta[i] += root[k, i] * noisy[k]
+            total += root[k, i] * beta[k]
+        beta[i] = total

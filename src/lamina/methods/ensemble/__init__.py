@@ -193,7 +193,7 @@ class _MemberChain(_AgesChain):
         self.state.tau[:], self.state.order[:] = ages[first], self.members.order[first]
 
     def go(self, schedule: Schedule, kept: Kept) -> None:
-        advance_members(self.target, self.state, self.members, schedule, self.rng, kept)
+        advance_members(*self.packed, self.members, schedule, self.rng, kept)
 
     def reset_adaptation(self) -> None:
         super().reset_adaptation()
@@ -213,7 +213,7 @@ class _NormalChain(_AgesChain):
         elliptical.place(self.normal, self.state.tau, self.state.order)
 
     def go(self, schedule: Schedule, kept: Kept) -> None:
-        elliptical.advance(self.target, self.state, self.normal, schedule, self.rng, kept)
+        elliptical.advance(*self.packed, self.normal, schedule, self.rng, kept)
 
     def snapshot(self) -> dict[str, Array]:
         return super().snapshot() | {"z": self.normal.z, "ages": self.known}

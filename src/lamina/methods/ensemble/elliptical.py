@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ...engine.noise import standard_normal, uniform
-from ...engine.stack import FAST, INNER, copy_array, hold
+from ...engine.stack import ENTRY, FAST, INNER, copy_array, hold
 from ..mcmc.chain import keep
 from ..mcmc.theta import learn_covariance, learning_rate, move_theta
 from ..target import collapsed
@@ -81,7 +81,7 @@ def turn(target, state, normal, here, rng):
         for r in range(N):
             state.trial[r] = state.tau[r] + (cosine - 1.0) * normal.along[r] + sine * normal.across[r]
         order = np.argsort(state.trial)
-        there = collapsed(target, state.trial, order, state.phi, state.series)
+        there = collapsed(target, state.trial, order, state.phi, state.trend, 1 - here.place)
         if there.value > level:
             copy_array(state.trial, state.tau)
             copy_array(order, state.order)
@@ -97,7 +97,7 @@ def turn(target, state, normal, here, rng):
     return here
 
 
-@njit(nogil=True, cache=True, **FAST)
+@njit(**ENTRY)
 def advance(target, state, normal, schedule, rng, kept):
     """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then turns of the inputs."""
     target, state, normal = hold(target), hold(state), hold(normal)
@@ -105,7 +105,7 @@ def advance(target, state, normal, schedule, rng, kept):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
         place(normal, state.tau, state.order)  # anew, because turns add up rounding
-        here = collapsed(target, state.tau, state.order, state.phi, state.series)
+        here = collapsed(target, state.tau, state.order, state.phi, state.trend, np.int64(0))
         here = move_theta(target, state, here, schedule.moves.theta, rate, rng)
         if schedule.adapts:
             learn_covariance(target, state)

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ...engine.noise import uniform
-from ...engine.stack import FAST, INNER, copy_array, hold
+from ...engine.stack import ENTRY, INNER, copy_array, hold
 from ..mcmc.chain import keep
 from ..mcmc.theta import learn_covariance, learning_rate, move_theta
 from ..target import collapsed
@@ -75,7 +75,7 @@ def choose(target, state, members, rng):
         m = members.now[0] if k == 0 else min(np.searchsorted(members.heaped, uniform(rng)), M - 1)
         if K == M:
             m = k
-        value = collapsed(target, members.tau[m], members.order[m], state.phi, state.series).value
+        value = collapsed(target, members.tau[m], members.order[m], state.phi, state.trend, np.int64(0)).value
         value -= math.log(members.share[m])
         members.tried[k], members.weight[k] = m, value if value > -math.inf else -math.inf  # NaN is no weight either
         highest = max(highest, members.weight[k])
@@ -95,14 +95,14 @@ def choose(target, state, members, rng):
         copy_array(members.order[chosen], state.order)
 
 
-@njit(nogil=True, cache=True, **FAST)
+@njit(**ENTRY)
 def advance(target, state, members, schedule, rng, kept):
     """Run a chain for some rounds, as ``mcmc.chain.advance`` does: moves of theta, then the member."""
     target, state, members = hold(target), hold(state), hold(members)
     for k in range(schedule.rounds):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
-        here = collapsed(target, state.tau, state.order, state.phi, state.series)
+        here = collapsed(target, state.tau, state.order, state.phi, state.trend, np.int64(0))
         move_theta(target, state, here, schedule.moves.theta, rate, rng)
         if schedule.adapts:
             learn_covariance(target, state)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.filter import Series
+from ...engine.packing import Packed
 from ...gaps.prior import SUMS
 from ...model.problem import Problem
 from ...support.cpus import available_cpus
@@ -15,7 +15,7 @@ from .. import Method
 from ..chains import NUMBERS_A_PART, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..runner import Progress, run_until_converged
-from ..target import CHANGING, Target, make_needs, make_target
+from ..target import CHANGING, Target, make_needs, make_target, new_trend
 from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
@@ -81,6 +81,7 @@ class MarkovChain(Chain):
         super().__init__(problem, seed, budget, latent)
         self.target = make_target(problem)
         self.state = new_state(problem, self.target, *self.now)
+        self.packed = Packed(self.target), Packed(self.state)
 
     @property
     def moves(self) -> Moves:
@@ -100,7 +101,7 @@ class MarkovChain(Chain):
 
     def go(self, schedule: Schedule, kept: Kept) -> None:
         """Run some rounds in compiled code."""
-        advance(self.target, self.state, schedule, self.rng, kept)
+        advance(*self.packed, schedule, self.rng, kept)
 
     def snapshot(self) -> dict[str, Array]:
         state, rows = self.state, self.target.rows
@@ -157,7 +158,9 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
         moments=np.zeros((3, n)),
         seen=np.zeros(1, dtype=np.int64),
         work=new_work(n, len(problem.dims), sequences),
-        series=Series(np.empty(n), np.empty((n, columns)), np.empty(n)),
+        trend=new_trend(n, columns),
+        proposal=np.empty(len(phi)),
+        noise=np.empty(len(theta)),
         trial=np.empty(n),
         trial_order=np.empty(n, dtype=np.int64),
         sums=np.empty((sequences, len(SUMS))),

@@ -13,7 +13,7 @@ A round of the chain makes these moves, each of which leaves the posterior, Eq. 
 
 Compiled is what the record needs (``target.Needs``). A further move is one function in a file of its own,
 
-    @njit(**INNER)          or LEAN, if neither it nor what it calls makes arrays
+    @njit(**LEAN)
     def move(wanted, target, state, rate, rng):
         if wanted is None:
             return
@@ -22,8 +22,8 @@ Compiled is what the record needs (``target.Needs``). A further move is one func
 called in ``advance`` with ``target.needs.something``, or in ``sweep._visit`` with ``now.needs.something``, as its first
 argument. Numba drops the rest of the function before it types it, with all that it calls, if that is None. Without
 such an argument the move is compiled for every record. ``target``, ``state`` and ``now`` are passed by address
-(``stack.hold``), so further arrays in them cost little. Of ``np`` functions and ``a[:] = b`` each takes up to four
-seconds to compile: write loops.
+(``stack.hold``), so further arrays in them cost little. No move makes an array: that takes long to compile, and to run.
+Of ``np`` functions and ``a[:] = b`` each takes up to four seconds to compile: write loops.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.filter import Series
-from ...engine.stack import FAST, INLINE, INNER, copy_array, hold
+from ...engine.stack import ENTRY, INLINE, LEAN, copy_array, hold
 from ...model.parameters import ALPHA, MEMORY, T_SCALE
 from ...model.trend import draw
-from ..target import collapsed, set_memory
+from ..target import Trend, collapsed, set_memory
 from .levels.level import move_levels
 from .metropolis import ALPHA_STEP, MEMORY_STEP, T_SCALE_STEP, Moves
 from .parameters import move_alone
@@ -69,7 +68,9 @@ class State(NamedTuple):
     moments: np.ndarray  #: (3, N) of all sweeps after warm-up: a place near tau, sums of tau less it and of the squares
     seen: np.ndarray  #: (1,) the number of these sweeps
     work: Work
-    series: Series  #: scratch, like all below
+    trend: Trend
+    proposal: np.ndarray  #: (P,) scratch, like all below
+    noise: np.ndarray  #: (J,)
     trial: np.ndarray  #: (N,) proposed inputs
     trial_order: np.ndarray  #: (N,) and their order
     sums: np.ndarray  #: (S, 5) of the gaps, see ``gaps.prior.Sums``
@@ -116,23 +117,23 @@ def _add_to_moments(state):
         state.moments[2, r] += off * off
 
 
-@njit(**INNER)
+@njit(**LEAN)
 def _move_parameters(target, state, schedule, rate, rng):
     """Moves of the parameters, some of them together with the inputs."""
     needs = target.needs
-    here = collapsed(target, state.tau, state.order, state.phi, state.series)
+    here = collapsed(target, state.tau, state.order, state.phi, state.trend, np.int64(0))
     here = move_theta(target, state, here, schedule.moves.theta, rate, rng)
     for i, which in WITH_GAPS:
         if target.free[i]:
             here = move_spread(target, state, here, (i, which, schedule.moves.spread), rate, rng)
     here = move_gaps(needs.tilt, target, state, here, rate, rng)
-    draw(here.root, here.whitened, rng, state.beta)
+    draw(state.trend.root[here.place], state.trend.whitened[here.place], rng, state.beta)
     for i, step in ALONE:
         if target.free[i]:
             move_alone(needs, target, state, (i, step), rate, rng)
 
 
-@njit(nogil=True, cache=True, **FAST)
+@njit(**ENTRY)
 def advance(target, state, schedule, rng, kept):
     """Run a chain for ``schedule.rounds`` rounds."""
     target, state = hold(target), hold(state)

@@ -29,7 +29,7 @@ from ...model.problem import Problem
 from ...model.trend import integrate
 from ..chains import Chain, DrawBudget
 from ..coordinates import OPEN, make_plan, to_coordinates, to_inputs
-from ..target import Collapsed, log_prior, make_target
+from ..target import log_prior, make_target
 from .metropolis import JOINT_TARGET, TARGET
 from .parameters import CHEAP_MOVES
 
@@ -44,6 +44,14 @@ class Curve(NamedTuple):
 
     kernel: Stationary
     y_var: Array  #: (N,)
+
+
+class Collapsed(NamedTuple):
+    """log p(y | tau, phi), trend coefficients integrated out, and their distribution."""
+
+    value: float  #: up to a constant
+    root: Array  #: (q, q): their covariance is root' root
+    whitened: Array  #: (q,): and their mean root' whitened
 
 
 class Steps(NamedTuple):

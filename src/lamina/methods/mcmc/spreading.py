@@ -11,7 +11,7 @@ import math
 from numba import njit
 
 from ...engine.noise import standard_normal, uniform
-from ...engine.stack import INLINE, INLINE_MAKING_ARRAYS, INNER, copy_array
+from ...engine.stack import INLINE, LEAN, copy_array
 from ...gaps.pace import log_share, set_carry
 from ...gaps.prior import log_gaps, sum_gaps
 from ...gaps.spread import Spread, spread, spread_roots
@@ -36,7 +36,7 @@ def _log_inputs(target, tau, phi, sums):
     return value - log_share(rows)
 
 
-@njit(**INLINE_MAKING_ARRAYS)
+@njit(**INLINE)
 def _decide(target, state, here, ratio, phi, rng):
     """Metropolis's decision on the inputs in ``state.trial`` and parameters phi.
 
@@ -45,7 +45,7 @@ def _decide(target, state, here, ratio, phi, rng):
     """
     if not ratio > -math.inf:
         return here, False
-    there = collapsed(target, state.trial, state.trial_order, phi, state.series)
+    there = collapsed(target, state.trial, state.trial_order, phi, state.trend, 1 - here.place)
     if not accept(rng, ratio + there.value - here.value):
         return here, False
     copy_array(state.trial, state.tau)
@@ -92,7 +92,7 @@ def _spread(wanted, target, state, proposal, run, skip):
     return spread(rows, state.tau, Spread(ratio, state.carry, run, skip), state.trial)
 
 
-@njit(**INNER)
+@njit(**LEAN)
 def move_spread(target, state, here, what, rate, rng):
     """Moves of alpha or memory together with the gaps, Eqs. (57) and (58).
 
@@ -100,7 +100,8 @@ def move_spread(target, state, here, what, rate, rng):
     ``Tuning.spread``, and the number of moves.
     """
     i, which, moves = what
-    rows, proposal, steps = target.rows, state.phi.copy(), state.tuning.spread[which]
+    rows, proposal, steps = target.rows, state.proposal, state.tuning.spread[which]
+    copy_array(state.phi, proposal)
     value = _log_inputs(target, state.tau, state.phi, state.sums)
     for _ in range(moves):
         k = _choose_run(steps, rate, rng)
@@ -125,7 +126,7 @@ def move_spread(target, state, here, what, rate, rng):
     return here
 
 
-@njit(**INNER)
+@njit(**LEAN)
 def move_gaps(wanted, target, state, here, rate, rng):
     """Stretch gaps in merged time order, everything later shifting along, as Eq. (52) with O(N) sums.
 

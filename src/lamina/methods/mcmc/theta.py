@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
 
 from ...engine.noise import standard_normal
-from ...engine.stack import INLINE, INNER, LEAN
+from ...engine.stack import INLINE, LEAN, copy_array
 from ..target import collapsed, log_parameter_prior
 from .metropolis import JOINT_TARGET, THETA_STEP, accept, adapt
 
 
-@njit(**INNER)
+@njit(**LEAN)
 def move_theta(target, state, here, moves, rate, rng):
     """Some moves; ``here`` is ``collapsed`` at the state, before, and what is returned, after them."""
-    J = len(target.theta)
-    proposal, noise = state.phi.copy(), np.empty(J)
+    J, proposal, noise = len(target.theta), state.proposal, state.noise
+    copy_array(state.phi, proposal)
     for _ in range(moves if J > 0 else 0):
         ratio = 0.0
         for j in range(J):
@@ -33,7 +32,7 @@ def move_theta(target, state, here, moves, rate, rng):
             i = target.theta[j]
             proposal[i] = state.phi[i] + state.steps[THETA_STEP] * step
             ratio += log_parameter_prior(target, proposal, i) - log_parameter_prior(target, state.phi, i)
-        there = collapsed(target, state.tau, state.order, proposal, state.series)
+        there = collapsed(target, state.tau, state.order, proposal, state.trend, 1 - here.place)
         accepted = 0.0
         if accept(rng, ratio + there.value - here.value):
             accepted, here = 1.0, there
