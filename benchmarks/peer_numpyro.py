@@ -1,4 +1,5 @@
-"""lamina's posterior written in JAX for NumPyro's NUTS, on a dense covariance, which is what one would write there.
+"""lamina's posterior written in JAX for NumPyro's NUTS: on a dense covariance, which is what one would write there, and
+on the O(N) solver of tinygp, which is the fairest peer.
 
 One ordered sequence, Matérn-3/2, an unknown level, the gamma gap prior with alpha learnt. The density is compared with
 lamina's before anything is timed. Used by ``peer_samplers.py``.
@@ -7,6 +8,7 @@ lamina's before anything is timed. Used by ``peer_samplers.py``.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,10 +30,29 @@ def watched(problem: Problem, tau: np.ndarray, phi: np.ndarray, chains: int) -> 
     return every.reshape(chains, -1, every.shape[1])
 
 
-def numpyro_potential(problem: Problem):
-    """Minus the log-posterior in nuts' coordinates (start, log-gaps, phi), written in JAX with a dense covariance."""
+def dense_whiten(tau, length, sd, y_var, Z):
+    """L^-1 Z and log|L|, with L L' = K the covariance of a Matérn-3/2 curve at tau (n,) and the errors: O(n³)."""
     import jax.numpy as jnp
-    from jax.scipy.linalg import cho_factor, cho_solve
+    from jax.scipy.linalg import cholesky, solve_triangular
+
+    r = jnp.sqrt(3.0) * jnp.abs(tau[:, None] - tau) / length
+    L = cholesky(sd**2 * (1.0 + r) * jnp.exp(-r) + jnp.diag(y_var), lower=True)
+    return solve_triangular(L, Z, lower=True), jnp.log(jnp.diag(L)).sum()
+
+
+def quasiseparable_whiten(tau, length, sd, y_var, Z):
+    """The same by tinygp's quasiseparable solver: O(n)."""
+    import jax.numpy as jnp
+    import tinygp
+
+    kernel = sd**2 * tinygp.kernels.quasisep.Matern32(scale=length)
+    solver = tinygp.GaussianProcess(kernel, tau, diag=y_var, assume_sorted=True).solver
+    return solver.solve_triangular(Z), solver.normalization() - 0.5 * len(tau) * jnp.log(2.0 * jnp.pi)
+
+
+def numpyro_potential(problem: Problem, whiten: Callable[..., Any] = dense_whiten):
+    """Minus the log-posterior in nuts' coordinates (start, log-gaps, phi), written in JAX."""
+    import jax.numpy as jnp
     from jax.scipy.special import gammaln
 
     rows, n = problem.rows, len(problem.record)
@@ -45,12 +66,9 @@ def numpyro_potential(problem: Problem):
         gap = jnp.exp(log_gap)
         tau = x[0] + jnp.concatenate([jnp.zeros(1), jnp.cumsum(gap)])
         length, scale, alpha = jnp.exp(phi[0]), jnp.exp(phi[1]), 1.0 + jnp.exp(phi[2])
-        r = jnp.sqrt(3.0) * jnp.abs(tau[:, None] - tau) / length
-        factor = cho_factor(scale**2 * (1.0 + r) * jnp.exp(-r) + jnp.diag(y_var), lower=True)
-        one = jnp.ones(n)
-        solved = cho_solve(factor, jnp.stack([y, one], axis=1))
-        G, b = one @ solved[:, 1], one @ solved[:, 0]
-        value = -jnp.log(jnp.diag(factor[0])).sum() - 0.5 * (y @ solved[:, 0] - b**2 / G) - 0.5 * jnp.log(G)
+        white, half_log_det = whiten(tau, length, scale, y_var, jnp.stack([y, jnp.ones(n)], axis=1))
+        G, b = white[:, 1] @ white[:, 1], white[:, 1] @ white[:, 0]
+        value = -half_log_det - 0.5 * (white[:, 0] @ white[:, 0] - b**2 / G) - 0.5 * jnp.log(G)
         value -= 0.5 * ((t - tau) ** 2 / t_var).sum()
         span = gap.sum() + problem.floor
         value += gammaln(alpha * (n - 1)) - (n - 1) * gammaln(alpha)
@@ -76,7 +94,9 @@ def check_potential(problem: Problem, potential) -> None:
         raise SystemExit(f"NumPyro's density is not lamina's: differences {differences}")
 
 
-def numpyro_draws(problem: Problem, seed: int, length: int) -> tuple[np.ndarray, np.ndarray, float, float]:
+def numpyro_draws(
+    problem: Problem, seed: int, length: int, whiten: Callable[..., Any] = dense_whiten
+) -> tuple[np.ndarray, np.ndarray, float, float]:
     """tau, phi, seconds of sampling, seconds of compiling: ``length`` draws a chain after as many of warm-up.
 
     NumPyro compiles chains that run side by side again in every run, so JAX is asked how long that took.
@@ -90,7 +110,7 @@ def numpyro_draws(problem: Problem, seed: int, length: int) -> tuple[np.ndarray,
 
     if not _compilations:
         jax.monitoring.register_event_duration_secs_listener(_note_compilation)
-    potential = numpyro_potential(problem)
+    potential = numpyro_potential(problem, whiten)
     check_potential(problem, potential)
     starts = jax.numpy.asarray(starting_points(problem, NUMPYRO_CHAINS, seed))
     sampler = MCMC(NUTS(potential_fn=potential, target_accept_prob=0.9), num_warmup=length, num_samples=length,

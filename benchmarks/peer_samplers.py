@@ -15,7 +15,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from peer_numpyro import check_potential, from_coordinates, numpyro_draws, starting_points, watched
+from peer_numpyro import (
+    check_potential,
+    dense_whiten,
+    from_coordinates,
+    numpyro_draws,
+    quasiseparable_whiten,
+    starting_points,
+    watched,
+)
 from report import peak_memory
 
 import lamina
@@ -49,10 +57,14 @@ def dense_mcmc(problem: Problem, chains: int, length: int) -> Found:
     return posterior, time.perf_counter() - began, 0.0
 
 
-def numpyro(problem: Problem, chains: int, length: int) -> Found:
-    """NumPyro's NUTS."""
-    tau, phi, seconds, compiling = numpyro_draws(problem, 1, length)
-    return Posterior(problem, Draws.equal(tau, phi, chains=chains)), seconds, compiling
+def numpyro(whiten: Callable[..., Any]) -> Callable[[Problem, int, int], Found]:
+    """NumPyro's NUTS, on one of two solvers."""
+
+    def run(problem: Problem, chains: int, length: int) -> Found:
+        tau, phi, seconds, compiling = numpyro_draws(problem, 1, length, whiten)
+        return Posterior(problem, Draws.equal(tau, phi, chains=chains)), seconds, compiling
+
+    return run
 
 
 def pymc_potential(problem: Problem, x: Any) -> Any:
@@ -105,7 +117,8 @@ SAMPLERS: dict[str, Callable[[Problem, int, int], Found]] = {
     "lamina gp": fitted(method="gp"),
     "dense mcmc": dense_mcmc,
     "dense npv": fitted(method="npv", engine="dense"),
-    "NumPyro NUTS": numpyro,
+    "NumPyro NUTS": numpyro(dense_whiten),
+    "NumPyro NUTS on tinygp": numpyro(quasiseparable_whiten),
     "PyMC NUTS": pymc,
 }
 
