@@ -5,7 +5,7 @@ import pytest
 from problems import KERNELS, SMOOTH, Problem, problem
 
 from lamina import dense, markov
-from lamina.engine.smoothing import merge
+from lamina.engine.smoothing import merge, new_merged
 from lamina.kernels import Constant, Linear, Matern32, Matern52
 
 CURVES = {name: kernel for name, kernel in KERNELS.items() if kernel.stationary is not None}
@@ -16,9 +16,12 @@ P10 = problem(10, "even", seed=7, log_y_sd=(-1.0, 0.0))
 
 
 def test_queries_are_merged_after_the_rows_of_the_same_time():
-    tau, at = np.array([0.0, 1.0, 1.0, 3.0]), np.array([-1.0, 1.0, 1.0, 2.0, 9.0])
-    assert merge.py_func(tau, at).tolist() == [4, 0, 1, 2, 5, 6, 7, 3, 8]
-    assert merge.py_func(tau, np.empty(0)).tolist() == [0, 1, 2, 3]
+    tau = np.array([0.0, 1.0, 1.0, 3.0])
+    for at, order in (np.array([-1.0, 1.0, 1.0, 2.0, 9.0]), [4, 0, 1, 2, 5, 6, 7, 3, 8]), (np.empty(0), [0, 1, 2, 3]):
+        merged = new_merged(len(tau), len(at), 1, 1)
+        merge.py_func(tau, at, merged.order, merged.time)
+        assert merged.order.tolist() == order
+        assert merged.time.tolist() == np.concatenate([tau, at])[order].tolist()
 
 
 @each_stationary
