@@ -7,6 +7,8 @@ are written to but never replaced.
 
 from __future__ import annotations
 
+import struct
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from .stack import Held
 
 #: Bytes of all but booleans, and of what the memory is aligned to.
 WORD = 8
+#: Numbers, as ``struct`` writes them.
+FORMATS = {types.float64: "d", types.int64: "q", types.boolean: "?"}
 
 
 class Packed:
@@ -26,58 +30,59 @@ class Packed:
     def __init__(self, tuple_: Any) -> None:
         self.tuple, self.kind = tuple_, typeof(tuple_)
         self.image = np.zeros(_size(self.kind) // WORD + 1, dtype=np.int64)
-        _write(self.kind, tuple_, self.image.view(np.uint8), 0)
+        _write(self.kind, tuple_, self.image, 0)
         self.address = self.image.ctypes.data
 
 
-def _members(kind: Any) -> list[Any]:
-    return list(kind)
-
-
+@cache
 def _alignment(kind: Any) -> int:
     if isinstance(kind, types.BaseTuple):
-        return max((_alignment(one) for one in _members(kind)), default=1)
+        members: Any = kind
+        return max((_alignment(one) for one in members), default=1)
     return 1 if isinstance(kind, types.Boolean) else WORD
 
 
+@cache
 def _size(kind: Any) -> int:
     """Bytes of a value, as LLVM lays it out."""
     if isinstance(kind, types.BaseTuple):
-        return _place(_end(kind, len(kind)), _alignment(kind))
+        members: Any = kind
+        end = _places(kind)[-1] + _size(members[len(kind) - 1]) if len(kind) else 0
+        return _round_up(end, _alignment(kind))
     if isinstance(kind, types.Array):
         return WORD * (5 + 2 * kind.ndim)
     return _alignment(kind)
 
 
-def _place(at: int, alignment: int) -> int:
+def _round_up(at: int, alignment: int) -> int:
     """The first place from ``at`` on that is aligned."""
     return -(-at // alignment) * alignment
 
 
-def _end(kind: Any, count: int) -> int:
-    """Where the first ``count`` members of a tuple end."""
-    at = 0
-    for one in _members(kind)[:count]:
-        at = _place(at, _alignment(one)) + _size(one)
-    return at
+@cache
+def _places(kind: Any) -> list[int]:
+    """Where each member of a tuple begins."""
+    found, at = [], 0
+    for one in kind:
+        found.append(_round_up(at, _alignment(one)))
+        at = found[-1] + _size(one)
+    return found
 
 
 def _write(kind: Any, value: Any, image: Any, at: int) -> None:
-    """Write a value into bytes, from ``at`` on."""
+    """Write a value into memory, from byte ``at`` on."""
     if isinstance(kind, types.BaseTuple):
-        for i, one in enumerate(_members(kind)):
-            _write(one, value[i], image, at + _place(_end(kind, i), _alignment(one)))
-        return
-    if isinstance(kind, types.Array):  # memory and owner, which nothing counts; then size, address, shape and strides
-        words = [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
-        found = np.array(words, dtype=np.int64)
-    elif isinstance(kind, types.NoneType):
-        return
-    elif kind in (types.float64, types.int64, types.boolean):
-        found = np.array([value], dtype={types.float64: float, types.int64: np.int64, types.boolean: np.uint8}[kind])
-    else:
-        raise TypeError(f"{kind} cannot be packed.")
-    image[at : at + found.nbytes] = found.view(np.uint8)
+        members: Any = kind
+        for one, member, place in zip(members, value, _places(kind), strict=True):
+            _write(one, member, image, at + place)
+    elif isinstance(kind, types.Array):  # memory and owner, which nothing counts; size, address, shape and strides
+        address = value.__array_interface__["data"][0]
+        words = 0, 0, value.size, value.itemsize, address, *value.shape, *value.strides
+        struct.pack_into(f"{len(words)}q", image, at, *words)
+    elif not isinstance(kind, types.NoneType):
+        if kind not in FORMATS:
+            raise TypeError(f"{kind} cannot be packed.")
+        struct.pack_into(FORMATS[kind], image, at, value)
 
 
 @typeof_impl.register(Packed)

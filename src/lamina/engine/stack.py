@@ -221,6 +221,15 @@ def _store(builder: Any, kind: Any, one: Any, place: Any) -> None:
         _store(builder, inner, builder.extract_value(one, i), cgutils.gep_inbounds(builder, place, 0, i))
 
 
+def _copy_held(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The same on this stack: LLVM would expect every number that is written to change the arrays of another's."""
+    kind = context.get_value_type(signature.return_type.kind)
+    with builder.goto_entry_block():
+        place = builder.alloca(kind)
+    cgutils.raw_memcpy(builder, place, args[0], context.get_constant(types.intp, context.get_abi_sizeof(kind)), 1)
+    return place
+
+
 def _hold(typingctx: Any, value: Any) -> Any:
     """Put a named tuple of arrays on the stack of the function that calls this. It must not outlive that function.
 
@@ -229,7 +238,7 @@ def _hold(typingctx: Any, value: Any) -> Any:
     keeps them alive.
     """
     if isinstance(value, Held):
-        return value(value), lambda context, builder, signature, args: args[0]
+        return value(value), _copy_held
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         with builder.goto_entry_block():

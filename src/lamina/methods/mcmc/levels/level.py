@@ -24,7 +24,7 @@ from ..metropolis import TARGET, accept, adapt
 from ..positions import add_to_total, make_pass, place_all
 from .tent import KINDS, choose_members, propose_members
 from .warp import choose_positions, propose_warp, settle
-from .window import Filtered, Window, filter_backward, last_end, log_windows
+from .window import Filtered, Window, filter_backward, last_end, log_window, log_windows
 
 
 @njit(**INLINE)
@@ -80,52 +80,61 @@ def _take(now, window):
 
 
 @njit(**INLINE)
-def _decide(now, window, states, ratio, rng):
-    """Metropolis's decision on the proposal of a window: 1.0 if it is accepted, else 0.0.
+def _log_both(wanted, now, window, states, value):
+    """log-density of a window and of everything later, as it is and as proposed; ``value`` is the first, or NaN."""
+    if wanted is None or math.isnan(value):
+        return log_windows(now.process, now.line, now.proposal.line, window, states)
+    return value, log_window(now.process, now.line, now.proposal.line, window, states)
 
-    ``ratio`` is that of all but the likelihood. ``states.here`` is left after the window.
+
+@njit(**INLINE)
+def _decide(now, window, states, value, ratio, rng):
+    """Metropolis's decision on the proposal of a window: 1.0 if it is accepted, else 0.0, and ``value`` after it.
+
+    ``ratio`` is that of all but the likelihood, ``value`` the log-density of the window and of everything later, if
+    known, or NaN. ``states.here`` is left after the window.
     """
-    value, new_value = log_windows(now.process, now.line, now.proposal.line, window, states)
+    value, new_value = _log_both(now.needs.trades, now, window, states, value)
     if not accept(rng, ratio + new_value - value):
-        return 0.0
+        return 0.0, value
     _take(now, window)
     copy_state(now.process, states.trial, states.here)
-    return 1.0
+    return 1.0, new_value
 
 
 @njit(**LEAN)
-def _move_members(now, window, states, rng):
-    """Propose a tent, a ramp or a slide of one sequence; returns whether ``states.here`` is after the window."""
+def _move_members(now, window, states, value, rng):
+    """Propose a tent, a ramp or a slide of one sequence; ``value`` as in ``_decide`` is taken and returned."""
     chosen = choose_members(now, window, rng)
     if not chosen.possible or (now.moves.kinds >> chosen.kind) & 1 == 0:
-        return False
+        return value
     steps, accepted = now.tuning.window[chosen.kind], 0.0
     ratio, change = propose_members(now, window, chosen, steps[window.step], rng)
     if ratio > -math.inf:
         first = now.row[now.proposal.at[chosen.low]]
         _merge(now.needs.trades, now, window, chosen.low, chosen.high)
-        accepted = _decide(now, window, states, ratio, rng)
+        accepted, value = _decide(now, window, states, value, ratio, rng)
         add_to_total(now, first, accepted * change)
     adapt(steps, window.step, now.rate, accepted, TARGET)
-    return ratio > -math.inf
+    return value
 
 
 @njit(**LEAN)
-def _move_positions(wanted, now, window, states, rng):
+def _move_positions(wanted, now, window, states, value, rng):
     """Propose a warp of all rows of the window, where there may be rows of several sequences. As ``_move_members``."""
     if wanted is None:
-        return False
+        return value
     chosen = choose_positions(now, window, rng)
     if not chosen.possible or (now.moves.kinds >> (KINDS + chosen.kind)) & 1 == 0:
-        return False
+        return value
     steps, accepted = now.tuning.window[KINDS + chosen.kind], 0.0
     ratio = propose_warp(now, chosen, steps[window.step], rng)
     if ratio > -math.inf:
         _put_in_place(now, window, chosen.low, chosen.high)
-        accepted = _decide(now, window, states, ratio, rng)
+        accepted, value = _decide(now, window, states, value, ratio, rng)
     settle(now, chosen, accepted)
     adapt(steps, window.step, now.rate, accepted, TARGET)
-    return ratio > -math.inf
+    return value
 
 
 @njit(**LEAN)
@@ -141,12 +150,12 @@ def _move_level(now, first_step, length, rng):
     )  # fmt: skip
     begin(process, states.past.P)
     while start < N:
-        window, filtered = Window(start, stop if stop <= last else N, step), False
+        window, value = Window(start, stop if stop <= last else N, step), math.nan
         for _ in range(now.moves.tents):
-            filtered = _move_members(now, window, states, rng) or filtered
+            value = _move_members(now, window, states, value, rng)
         for _ in range(now.moves.warps):
-            filtered = _move_positions(now.needs.trades, now, window, states, rng) or filtered
-        if not filtered:
+            value = _move_positions(now.needs.trades, now, window, states, value, rng)
+        if math.isnan(value):
             log_windows(process, line, line, window, states)
         copy_state(process, states.here, states.past)
         start, stop, step = window.stop, window.stop + length, step + 1

@@ -137,3 +137,16 @@ def log_windows(process, line, data, window, states):
         before, now = line.time[p], data.time[p]
     value = _log_later(process, line, stop, before, states.here, scratch, old)
     return value, _log_later(process, line, stop, now, states.trial, other, new)
+
+
+@njit(**LEAN)
+def log_window(process, line, data, window, states):
+    """The second of ``log_windows`` alone, where the first is known from a move of the same window before."""
+    dims, start, stop = process.dims, window.start, window.stop
+    scratch = Transition(zeros(dims, dims), zeros(dims, dims), zeros(dims, dims)), zeros((0,), (0,))
+    copy_state(process, states.past, states.trial)
+    new, now = (0.0, NOTHING), line.time[start - 1] if start > 0 else 0.0
+    for p in range(start, stop):
+        new = _filter_row(process, data, p, now, states.trial, scratch, new)
+        now = data.time[p]
+    return _log_later(process, line, stop, now, states.trial, scratch, new)
