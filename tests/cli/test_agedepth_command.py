@@ -197,6 +197,20 @@ def test_dates_are_left_out_if_asked_for(tmp_path):
     assert not (tmp_path / "out" / "validation.csv").exists()
 
 
+def test_rejected_dates_are_drawn_hollow(tmp_path):
+    lines = [
+        f"{depth},{500 + 20 * depth + 300 * (depth == 24)},25,{'yes' * (depth == 24)}" for depth in range(0, 60, 8)
+    ]
+    (tmp_path / "core.csv").write_text("\n".join(["height (cm),age CE,age_sd,reject", *lines]))
+    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 5, "--depths", "0,60")
+    assert done.exit_code == 0, done.output
+    assert "1 of the 2 requested heights lies beyond the core" in " ".join(done.output.split())
+    figure = (tmp_path / "out" / "age-depth.svg").read_text()
+    for said in "rejected", "Height (cm)":
+        assert f"<!-- {said}" in figure
+    assert len(pd.read_csv(tmp_path / "out" / "inputs.csv")) == 7
+
+
 def test_few_dates_cannot_be_left_out(table, tmp_path):
     done = run(table, "--out", tmp_path / "out", "--validate")
     assert done.exit_code == 2

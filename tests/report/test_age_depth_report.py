@@ -1,6 +1,7 @@
 """The report of an age-depth model: figures, dates, conflicts, parameters and methods, from draws made by hand."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,9 @@ from texts import EVIL
 import lamina
 from lamina import report
 from lamina.dates import Radiocarbon
+from lamina.plots.cores import core_summary
+from lamina.posterior.boxes import Rejected, accumulation_quantiles
+from lamina.report import methods
 
 
 def reading(record: lamina.Record) -> SimpleNamespace:
@@ -94,3 +98,36 @@ def test_the_calibration_curve_is_cited():
 def test_several_cores_are_refused():
     with pytest.raises(lamina.RecordError, match="one core, and the record has several"):
         report.html(age_model(core(sequence=["a", "a", "b", "b", "b"])))
+
+
+def test_the_python_call_has_every_setting():
+    record = lamina.Record([0.0, 100.0, 210.0, 330.0], 10.0, np.nan, np.inf, depth=[0.0, 10.0, 20.0, 30.0])
+    options = {"priors": {"alpha": (2.0, 3.0)}, "gaps": "gamma", "t_errors": "normal"}
+    found = lamina.age_depth(record, steps=5, draws=200, cores=1, seed=3, **options)
+    text = methods.call(found, 3)
+    assert text == "lamina.age_depth(record, priors={'alpha': (2.0, 3.0)}, t_errors='normal', seed=3)"
+    curve = lamina.fit(
+        replace(record, y=np.arange(4.0), y_sd=np.ones(4)), "gp", kernel=lamina.Matern52() + lamina.Linear(sd=0.1),
+        fixed={"length": 200.0},
+    )  # fmt: skip
+    text = methods.call(curve, None)
+    assert "kernel=lamina.Matern52() + lamina.Linear(sd=0.1), fixed={'length': 200.0}, seed=0)" in text
+    assert eval(text, {"lamina": lamina, "record": curve.record}).model == curve.model
+
+
+def test_rejected_dates_are_hollow_and_hiatuses_have_no_pace():
+    depth = np.arange(0.0, 80.0, 10.0)
+    t, hiatus = 20.0 * depth + 1000.0 * (depth > 35.0), depth == 30.0
+    record = lamina.Record(t, 10.0, np.nan, np.inf, depth=depth, hiatus=hiatus)
+    found = lamina.age_depth(record, steps=10, draws=200, cores=1)
+    table = accumulation_quantiles(found)
+    at = (table["from"] >= 30.0) & (table["to"] <= 40.0)
+    assert table["q50"].isna().sum() >= 1
+    assert table["q50"][~at].notna().all()
+    rejected = Rejected(replace(record, t=t + 500.0), np.array([2]))
+    figure = core_summary(found, rejected=rejected)
+    assert "rejected" in [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    page = lamina.report.html(found, tables=lamina.report.Tables(rejected=rejected))
+    traces = figures_of(page)["figure-age-depth"]["data"]
+    assert [one["name"] for one in traces if one.get("name") == "rejected"] == ["rejected"]
+    assert len(figures_of(page)["figure-accumulation"]["data"]) == 4

@@ -618,3 +618,9 @@ def parsed(arguments: list[str]) -> dict[str, Any]:
         name = word.removeprefix("--").replace("-", "_")
         found[name] = True if name in ("pool", "fill_down", "incomplete", "skip_bad_rows") else next(words)
     return {name: float(value) if name.endswith("sigma") else value for name, value in found.items()}
+
+
+def test_a_date_whose_error_is_as_long_as_the_record_is_warned_of(table):
+    lines = [f"{depth},{100 + 50 * depth},{700 if depth == 3 else 20}" for depth in range(10)]
+    found = read_ages(table("\n".join(["depth,age BP,age error", *lines])))
+    assert any("line 5 is larger than all dates span (450)" in one for one in found.warnings)

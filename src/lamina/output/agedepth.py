@@ -17,8 +17,10 @@ from ..fitting import prepare_age_depth
 from ..plots.cores import core_summary
 from ..plots.validation import validation_summary
 from ..posterior.agedepth import describe_width
+from ..posterior.boxes import Rejected
 from ..posterior.diagnosis import likely_outliers, line_names
-from ..tables import Options, read_ages
+from ..records.axes import describe
+from ..tables import Options, TableError, read_ages
 from ..tables.messages import Fact, set_by
 from ..validation import check_dates, validate
 from . import tables
@@ -43,6 +45,7 @@ from .validation import validation_facts, validation_table
 if TYPE_CHECKING:
     from ..posterior.posterior import Posterior
     from ..record import Record
+    from ..tables import TableReading
 
 
 def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan:
@@ -74,8 +77,21 @@ def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan
     model.pop("checkpoint", None)
     return Plan(
         fit, request, write_agedepth, describe_agedepth, reading, reading.describe(), seconds,
+        rejected=rejected_dates(table, options, reading),
         validate=partial(validate, reading.record, request.folds, **model) if request.folds else None,
     )  # fmt: skip
+
+
+def rejected_dates(table: Path, options: Options, reading: TableReading) -> Rejected | None:
+    """The dates that a column such as reject marks; None if there are none, or they cannot be read."""
+    if options.flags == "ignore" or not any(fact.what == "rejected" for fact in reading.facts):
+        return None
+    try:
+        whole = read_ages(table, replace(options, flags="ignore"))
+    except TableError:
+        return None
+    rows = [k for k, line in enumerate(whole.lines) if line not in reading.lines and whole.record.dated[k]]
+    return Rejected(whole.record, np.array(rows)) if rows else None
 
 
 def has_plain_dates(record: Record) -> bool:
@@ -92,8 +108,9 @@ def beyond_core(record: Record, depths: ArrayLike | None) -> list[str]:
     outside = int(((asked < low) | (asked > high)).sum())
     if not outside:
         return []
+    lie, what = "lies" if outside == 1 else "lie", f"{describe(record).along}s"
     return [
-        f"{outside} of the {asked.size} requested depths lie{'s' if outside == 1 else ''} beyond the core "
+        f"{outside} of the {asked.size} requested {what} {lie} beyond the core "
         f"({low:g} to {high:g}): ages there are extrapolated from its outermost step, and their bands are too narrow."
     ]
 
@@ -114,7 +131,7 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
     write_tables(folder, made)
     posterior.save(folder / POSTERIOR)
-    failed = write_figure(lambda: core_summary(posterior), folder, AGEDEPTH_FIGURE)
+    failed = write_figure(lambda: core_summary(posterior, rejected=plan.rejected), folder, AGEDEPTH_FIGURE)
     if (found := plan.validation) is not None:
         failed += write_figure(lambda: validation_summary(found, posterior.record), folder, VALIDATION_FIGURE)
     elif request.folds:
@@ -123,7 +140,7 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     reporting = time.perf_counter()
     report.write(
         folder / REPORT, posterior, at=request.depths, run=report_run(request, plan.reading),
-        tables=report.Tables(ages=ages.frame, validation=plan.validation),
+        tables=report.Tables(ages=ages.frame, rejected=plan.rejected, validation=plan.validation),
     )  # fmt: skip
     write_checkpoint(posterior, folder)
     done = time.perf_counter()

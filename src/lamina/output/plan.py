@@ -19,6 +19,7 @@ from .folder import CHECKPOINT, POSTERIOR, claimed
 from .run import OutputRequest
 
 if TYPE_CHECKING:
+    from ..posterior.boxes import Rejected
     from ..posterior.posterior import Posterior
     from ..tables import TableReading
     from ..validation import Validation
@@ -38,6 +39,7 @@ class Plan:
     reading: TableReading | None = None
     introduction: str = ""  #: what to show before the fit begins
     seconds: dict[str, float] = field(default_factory=dict)  #: spent so far
+    rejected: Rejected | None = None  #: dates that the table marks as rejected, for figures
     validate: Callable[..., Validation] | None = None  #: of ``progress``: leaves dates out, if that was asked for
     validation: Validation | None = None  #: what it found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..posterior.agedepth import layers_of
-from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density
+from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width
 from ..posterior.diagnosis import LIKELY_OUTLIER
 from ..records.axes import describe
 from ..support.numbers import percent
@@ -19,21 +19,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..posterior.posterior import Posterior
+    from ..record import Record
 
 MODEL, DATES, HIATUS = "#0072B2", "#D55E00", "#555555"
 #: Points of the density of a date.
 DENSITY_POINTS = 400
 
-#: The axis of the time per unit of depth ends at the smallest median, divided by this.
-LOWEST_PACE = 30.0
-
 
 def age_depth(
-    posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None, points: int = 300
+    posterior: Posterior,
+    ax: Axes | None = None,
+    *,
+    sequence: Hashable | None = None,
+    points: int = 300,
+    rejected: Rejected | None = None,
 ) -> Axes:
     """The age-depth model against depth: median, sd and 95 % band, and each date as its density.
 
     sequence: which core, where the record has several.
+    rejected: dates that the model does not use, whose densities are hollow.
     """
     ax = own_axes(ax)
     record = posterior.record
@@ -45,12 +49,13 @@ def age_depth(
     ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
                     label="± 1 sd", **look)  # fmt: skip
     ax.plot(table["depth"], table["q50"], color=MODEL, linewidth=1.6, zorder=4, label="median")
-    width = DATE_WIDTH * (np.ptp(depth) or 1.0)
-    for k, row in enumerate(rows[record.dated[rows]]):
-        times, height = date_density(record, int(row), DENSITY_POINTS)
-        place = depths[row]
-        ax.fill_betweenx(times, place - width * height, place + width * height, color=DATES, alpha=0.45, linewidth=0.6,
-                         zorder=3, label="" if k else "dates")  # fmt: skip
+    for edge in "q2.5", "q97.5":  # the band is seen through the dates
+        ax.plot(table["depth"], table[edge], color=MODEL, linewidth=0.5, alpha=0.7, zorder=4)
+    dated = rows[record.dated[rows]]
+    width = date_half_width(depth, len(dated) + (0 if rejected is None else len(rejected.rows)))
+    _draw_dates(ax, record, dated, width, {"color": DATES, "alpha": 0.4}, "dates")
+    if rejected is not None:
+        _draw_dates(ax, rejected.record, rejected.rows, width, {"facecolor": "none", "edgecolor": DATES}, "rejected")
     _mark_outliers(posterior, ax, rows, depths)
     if record.hiatus is not None:
         for row in rows[record.hiatus[rows]]:
@@ -58,8 +63,17 @@ def age_depth(
     names = describe(record)
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel(plain(names.time))
-    legend(ax, 4)
+    legend(ax, 6)
     return ax
+
+
+def _draw_dates(ax: Axes, record: Record, rows: np.ndarray, width: float, look: dict[str, Any], name: str) -> None:
+    """The densities of dates, each on both sides of its depth."""
+    for k, row in enumerate(rows.tolist()):
+        times, height = date_density(record, row, DENSITY_POINTS)
+        place = np.asarray(record.depth)[row]
+        ax.fill_betweenx(times, place - width * height, place + width * height, linewidth=0.6, zorder=1.5,
+                         label="" if k else name, **look)  # fmt: skip
 
 
 def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.ndarray) -> None:
@@ -74,7 +88,7 @@ def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.
 
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
-    """Time per unit of depth in each step of the core: median, and the band that holds 95 %."""
+    """Time per unit of depth in each step of the core: median, and the band that holds 95 %; none at a hiatus."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax = own_axes(ax)
@@ -85,9 +99,9 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
     # Short steps may take next to no time: the lower edge of the band is not worth most of the panel.
-    bottom = max(float(low.min()), float(middle.min()) / LOWEST_PACE)
+    bottom = max(float(np.nanmin(low)), float(np.nanmin(middle)) / LOWEST_PACE)
     ax.set_ylim(bottom=bottom)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high.max() < 100.0 * bottom else (1.0,)))
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if np.nanmax(high) < 100.0 * bottom else (1.0,)))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
     names = describe(posterior.record)
@@ -97,8 +111,8 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     return ax
 
 
-def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> Figure:
-    """One figure of a core: its age-depth model, and the time per unit of depth below.
+def core_summary(posterior: Posterior, *, sequence: Hashable | None = None, rejected: Rejected | None = None) -> Figure:
+    """One figure of a core: its age-depth model with the dates, also ``rejected`` ones, and the time per unit of depth.
 
     A fit that was interrupted or has not converged says so.
     """
@@ -106,7 +120,7 @@ def core_summary(posterior: Posterior, *, sequence: Hashable | None = None) -> F
 
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
-    age_depth(posterior, above, sequence=sequence)
+    age_depth(posterior, above, sequence=sequence, rejected=rejected)
     accumulation(posterior, below, sequence=sequence)
     above.set_xlabel("")
     mark_unfinished(figure, posterior)

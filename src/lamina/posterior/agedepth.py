@@ -25,6 +25,8 @@ Array = np.ndarray
 
 #: Even depths at which a core is described, beside those of its layers.
 CORE_POINTS = 200
+#: Steps whose pace is shown are at least this part of the length of a core.
+SHORTEST_STEP = 1.0 / 120.0
 #: A slice that takes more than this part of the length scale of the curve is long.
 LONG_SLICE = 0.5
 
@@ -104,11 +106,29 @@ def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share:
 
 
 def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
-    """Time per unit of depth between neighbouring layers: depths of the layers (L,), and draws (S, L - 1)."""
-    rows, depth = layers_of(posterior.record, sequence)
-    depths = np.unique(depth[rows])
+    """Time per unit of depth between neighbouring layers: depths of the layers (L,), and draws (S, L - 1).
+
+    Layers that are close to each other are left out, because the pace over a very short step is anything. Over a step
+    with a hiatus it is NaN.
+    """
+    record, (rows, depth) = posterior.record, layers_of(posterior.record, sequence)
+    hiatus = np.zeros(len(record), dtype=bool) if record.hiatus is None else record.hiatus
+    ends = {float(depth[row]) for k in np.flatnonzero(hiatus[rows[:-1]]) for row in rows[[k, k + 1]]}
+    depths = _apart(np.unique(depth[rows]), ends)
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
+    for k in np.flatnonzero(hiatus[rows[:-1]]):
+        low, high = sorted(depth[rows[[k, k + 1]]])
+        pace[:, (depths[:-1] >= low) & (depths[1:] <= high)] = np.nan
     return depths, pace
+
+
+def _apart(depths: Array, ends: set[float]) -> Array:
+    """Increasing depths without those that lie too close to the one before; ``ends`` and the outermost ones stay."""
+    least, kept = SHORTEST_STEP * np.ptp(depths), [float(depths[0])]
+    for one in depths[1:-1].tolist():
+        if one in ends or (one - kept[-1] >= least and depths[-1] - one >= least):
+            kept.append(one)
+    return np.array([*kept, float(depths[-1])])
 
 
 def describe_long_slices(posterior: Posterior) -> str:

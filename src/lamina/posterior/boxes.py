@@ -29,6 +29,10 @@ LEAST_WIDTH = 0.003
 MARGIN = 0.005
 #: Where the density of a date is highest, it is drawn as wide as this part of the depth of the core, on each side.
 DATE_WIDTH = 0.035
+#: The axis of the time per unit of depth ends at the smallest median, divided by this.
+LOWEST_PACE = 30.0
+#: The densities of all dates together, drawn side by side, are at most as wide as twice this part of the depth.
+MOST_COVERED = 0.8
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,18 @@ def date_density(record: Record, row: int, points: int) -> tuple[Array, Array]:
     times = np.linspace(low, high, points)
     log_density = date.log_density(times)
     return times, np.exp(log_density - log_density.max())
+
+
+class Rejected(NamedTuple):
+    """Dates of a core that its age-depth model does not use."""
+
+    record: Record  #: of the same core, with them
+    rows: Array  #: their rows in it
+
+
+def date_half_width(depth: Array, dates: int) -> float:
+    """Half the width of the density of a date where it is highest, in units of depth; less if there are many dates."""
+    return min(DATE_WIDTH, MOST_COVERED / max(dates, 1)) * (float(np.ptp(depth)) or 1.0)
 
 
 def accumulation_quantiles(posterior: Posterior, sequence: Hashable | None = None) -> pd.DataFrame:

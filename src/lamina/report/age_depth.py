@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import RecordError
 from ..posterior.agedepth import describe_width, width_grid
-from ..posterior.boxes import DATE_WIDTH, accumulation_quantiles, date_density, input_shifts
+from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width, input_shifts
 from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, line_numbers, row_name
 from ..posterior.summary import parameters
 from ..records.axes import describe, latest_time
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..posterior.posterior import Posterior
+    from ..record import Record
 
 Array = np.ndarray
 
@@ -43,6 +44,8 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
     ages, accumulation = posterior.ages(width_grid(record)), accumulation_quantiles(posterior)
     lead = [_span(posterior, ages), describe_width(posterior, ages), _shifts(posterior)]
     drawn = {"age-depth": _age_depth(posterior, ages, run), "accumulation": _accumulation(posterior, accumulation)}
+    if tables.rejected is not None:
+        drawn["age-depth"]["data"].append(_hollow(posterior, tables.rejected))
     page = Page(
         title=f"Age-depth model from {run.table}" if run.table else "Age-depth model",
         top="age_depth.html",
@@ -63,7 +66,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
         table = posterior.ages(depths) if tables.ages is None else tables.ages
         shown = {"rows": table.head(common.MOST_LINES).to_dict("records"), "n": len(table)}
         shown["marks"] = _marks(posterior, table)
-        page.add("ages", "Ages at the requested depths", shown)
+        page.add("ages", f"Ages at the requested {describe(record).along}s", shown)
     page.add("parameters", "Parameters", common.parameters(posterior, parameters(posterior), drawn))
     common.add_shared(page, posterior, names, run)
     return page
@@ -131,15 +134,15 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, run: Run) -> Figure:
     return {"data": traces, "layout": frame}
 
 
-def _half_width(depth: Array) -> float:
-    return DATE_WIDTH * (float(np.ptp(depth)) or 1.0)
+def _half_width(record: Record) -> float:
+    return date_half_width(np.asarray(record.depth), int(record.dated.sum()))
 
 
 def _depth_range(posterior: Posterior) -> tuple[float, float]:
     """The axis of depth, with room for the densities of the outermost dates."""
     depth = posterior.record.depth
     assert depth is not None
-    margin = 1.2 * _half_width(depth)
+    margin = 1.2 * _half_width(posterior.record)
     return float(depth.min()) - margin, float(depth.max()) + margin
 
 
@@ -149,20 +152,16 @@ def _densities(posterior: Posterior, run: Run) -> list[Trace]:
     assert depth is not None
     names = line_names(record, run.reading)
     rows = np.flatnonzero(record.dated)
-    half = _half_width(depth)
-    found, xs, ys, hovers = input_shifts(posterior, rows), [], [], []
+    found, hovers = input_shifts(posterior, rows), []
     chance, along = posterior.date_outliers().to_numpy(), describe(record).along
     for row, one in zip(rows, found.to_dict("records"), strict=True):
-        times, height = date_density(record, int(row), DENSITY_POINTS)
-        xs.append([*(depth[row] - half * height), *(depth[row] + half * height)[::-1], np.nan])
-        ys.append([*times, *times[::-1], np.nan])
         place = f"{row_name(record, int(row), names)}, {along} {plain(depth[row])} {record.depth_unit}".rstrip()
         dated = f"dated {with_sd(one['t'], one['t_sd'])} {record.t_unit}"
         outlier = f"outlier with {percent(chance[row])}" if np.isfinite(chance[row]) else ""
         corrected = f"corrected {with_sd(one['mean'], one['sd'])} {record.t_unit}"
         hovers.append(draw.hover(place, dated, corrected, outlier))
     look: Look = {"fill": "toself", "fillcolor": "group-1-fill", "line": {"color": "group-1", "width": 0.8}}
-    outlines = draw.line(np.concatenate(xs), np.concatenate(ys), name="dates", legendgroup="dates", **look)
+    outlines = draw.line(*_outlines(record, rows, _half_width(record)), name="dates", legendgroup="dates", **look)
     look = {"marker": {"color": "group-1", "size": 5, "opacity": 0.7}, "showlegend": False, "legendgroup": "dates"}
     look |= draw.places(rows, line_numbers(record, run.reading))
     traces = [outlines, draw.points(depth[rows], record.t[rows], hovers, **look)]
@@ -174,19 +173,38 @@ def _densities(posterior: Posterior, run: Run) -> list[Trace]:
     return traces
 
 
+def _outlines(record: Record, rows: Array, half: float) -> tuple[Array, Array]:
+    """The closed outlines of the densities of dates, one after the other."""
+    depth, xs, ys = np.asarray(record.depth), [], []
+    for row in rows.tolist():
+        times, height = date_density(record, row, DENSITY_POINTS)
+        xs.append([*(depth[row] - half * height), *(depth[row] + half * height)[::-1], np.nan])
+        ys.append([*times, *times[::-1], np.nan])
+    return np.concatenate(xs), np.concatenate(ys)
+
+
+def _hollow(posterior: Posterior, rejected: Rejected) -> Trace:
+    """The outlines of dates that the model does not use."""
+    x, y = _outlines(rejected.record, rejected.rows, _half_width(posterior.record))
+    return draw.line(x, y, name="rejected", line={"color": "group-1", "width": 1.2})
+
+
 def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
-    """Time per unit of depth in each step: median and 95 % band, as stairs on a logarithmic axis."""
+    """Time per unit of depth in each step: median and 95 % band, as stairs on a logarithmic axis; none at a hiatus."""
     axes, unit = describe(posterior.record), posterior.record.depth_unit
-    x = np.repeat([*table["from"], table["to"].iloc[-1]], 2)[1:-1]
-    lows, middles, highs = (np.repeat(table[name].to_numpy(), 2) for name in ("q2.5", "q50", "q97.5"))
-    hovers = [
-        draw.hover(f"{axes.along} {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
-        for a, b, low, m, high in table.itertuples(index=False)
-    ]
-    traces = [
-        draw.band(x, lows, highs, "band-95", name="95 %"),
-        draw.centre(x, middles, np.repeat(hovers, 2).tolist(), "median"),
-    ]
+    known = table["q50"].notna()
+    traces: list[Trace] = []
+    for _, part in table[known].groupby((~known).cumsum()[known]):
+        x = np.repeat([*part["from"], part["to"].iloc[-1]], 2)[1:-1]
+        lows, middles, highs = (np.repeat(part[name].to_numpy(), 2) for name in ("q2.5", "q50", "q97.5"))
+        hovers = [
+            draw.hover(f"{axes.along} {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
+            for a, b, low, m, high in part.itertuples(index=False)
+        ]
+        again = {"showlegend": False} if traces else {}
+        traces.append(draw.band(x, lows, highs, "band-95", name="95 %", **again))
+        traces.append(draw.centre(x, middles, np.repeat(hovers, 2).tolist(), "median") | again)
     frame: dict[str, Any] = draw.layout(axes.depth, axes.pace, _depth_range(posterior))
-    frame["yaxis"] |= draw.logarithmic(0.9 * float(lows.min()), 1.1 * float(highs.max()))
+    low, high = float(table["q2.5"].min()), float(table["q97.5"].max())
+    frame["yaxis"] |= draw.logarithmic(0.9 * max(low, float(table["q50"].min()) / LOWEST_PACE), 1.1 * high)
     return {"data": traces, "layout": frame}

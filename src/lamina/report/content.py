@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..methods.draws import affordable, evenly
 from ..posterior import functionals
-from ..posterior.boxes import drawn_rows, has_parts, has_rate, has_trend, input_shifts
+from ..posterior.boxes import Rejected, drawn_rows, has_parts, has_rate, has_trend, input_shifts
 from ..posterior.diagnosis import line_names, line_numbers
 from ..posterior.intervals import interval_rates
 from ..posterior.residuals import residuals
@@ -65,6 +65,7 @@ class Tables:
     events: pd.DataFrame | None = None  #: ``lamina.functionals.events``
     at: Mapping[str, pd.DataFrame] | None = None  #: "curve" and "rate" at the requested times
     ages: pd.DataFrame | None = None  #: ``posterior.ages`` at the requested depths
+    rejected: Rejected | None = None  #: dates of the core that an age-depth model does not use
     validation: Validation | None = None  #: ``lamina.validate`` of the core
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels import Kernel, Linear, Product, Sum, TrendTerm
+from ..kernels import Kernel, Linear, Product, Stationary, Sum, TrendTerm
+from ..kernels.space import SpaceTime, Spatial
 from ..methods import Method
 from ..methods.registry import METHODS
 from ..methods.words import judged_on
+from ..model.model import Model
 from ..model.parameters import T_SCALE
 from ..posterior.boxes import has_rate
 from ..posterior.diagnosis import state_of
@@ -79,19 +82,32 @@ def paragraph(posterior: Posterior, run: Run) -> list[str]:
 
 
 def call(posterior: Posterior, seed: int | None) -> str:
-    """The fit as a line of Python; priors, fixed parameters and trends of the user's own are not in it."""
+    """The fit as a line of Python, with all settings of the model that are not the usual ones."""
     model, facts, end = posterior.model, posterior.draws.diagnostics, f"seed={seed or 0})"
-    kinds = [type(term).__name__ for term in posterior.problem.kernel.terms if not isinstance(term, TrendTerm)]
-    rest = {"outliers": model.outliers, "offsets": model.offsets, "memory": model.memory}
-    usual = "normal" if posterior.record.measured.any() else "student"
-    rest |= {"t_errors": model.t_errors} if model.t_errors != usual else {}
-    options = "".join(f"{name}={value!r}, " for name, value in rest.items() if value)
-    if not posterior.record.measured.any():
-        return f"lamina.age_depth(record, {options}{end}"
-    if kinds and not {"Product", "SpaceTime"} & set(kinds):
-        options = f"kernel={' + '.join(f'lamina.{kind}()' for kind in kinds)}, " + options
-    own = f'gaps="{model.gaps}", ' if _method(posterior).has_gap_prior else _method(posterior).words.arguments(facts)
-    return f'lamina.fit(record, method="{facts["method"]}", {own}{options}{end}'
+    has_curve, method = bool(posterior.record.measured.any()), _method(posterior)
+    usual = Model(t_errors="normal" if has_curve else "student")
+    names = [one.name for one in fields(Model) if one.name not in ("kernel", "gaps")]
+    given = {name: getattr(model, name) for name in names if getattr(model, name) != getattr(usual, name)}
+    plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
+    options = "".join(f"{name}={value!r}, " for name, value in plain.items())
+    gaps = f'gaps="{model.gaps}", '
+    if not has_curve:
+        return f"lamina.age_depth(record, {gaps if model.gaps != usual.gaps else ''}{options}{end}"
+    own = gaps if method.has_gap_prior else method.words.arguments(facts)
+    return f'lamina.fit(record, method="{facts["method"]}", {own}kernel={_code(model.kernel)}, {options}{end}'
+
+
+def _code(kernel: Kernel | Spatial) -> str:
+    """A kernel as Python; without its parameters, which are estimated, but with its other settings."""
+    if isinstance(kernel, SpaceTime):
+        return f"{_code(kernel.time)} * {_code(kernel.space)}"
+    if isinstance(kernel, Product | Sum):
+        return (" * " if isinstance(kernel, Product) else " + ").join(_code(part) for part in kernel.parts)
+    if isinstance(kernel, Stationary):
+        return f"lamina.{type(kernel).__name__}()"
+    usual = vars(type(kernel)())
+    known = {name: value for name, value in vars(kernel).items() if value != usual[name]}
+    return f"lamina.{type(kernel).__name__}({', '.join(f'{name}={value!r}' for name, value in known.items())})"
 
 
 def _model(posterior: Posterior) -> str:

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..columns import Reading
 from ..headers import Header
@@ -118,6 +119,7 @@ def refuse_large(reading: Reading, header: Header, error: Array, age: Array) -> 
     if not large.size and known.size >= _SEVERAL:
         large, beyond = known[error[known] > _MANY_SPANS * span], "the whole record ({span:g}) several times"
     if not large.size or span == 0.0:
+        _warn_of_wide(reading, header, known[error[known] > span] if known.size >= _SEVERAL else known[:0], span)
         return
     i = int(large[0])
     what = f"the error {error[i]:g} is larger than {beyond.format(age=age[i], span=span)}"
@@ -125,3 +127,12 @@ def refuse_large(reading: Reading, header: Header, error: Array, age: Array) -> 
         do = f"check its unit and name it in the header, such as {header.text} (yr), {decides}"
         raise reading.problem(what, do, large, header)
     reading.fault(what, f"correct it, {decides}", large, header)
+
+
+def _warn_of_wide(reading: Reading, header: Header, rows: NDArray[np.intp], span: float) -> None:
+    """Warn of errors that are larger than all dates span: such dates say next to nothing, unless the unit is wrong."""
+    if rows.size and span > 0.0:
+        reading.warn(
+            f"the error in {reading.name_lines(rows)} is larger than all dates span ({span:g}), so that the date says "
+            f"next to nothing. Check the unit of {header}."
+        )
