@@ -24,7 +24,7 @@ FEWEST_ENTRIES = 500
 class Widened(Date):
     """The density of the time of the middle of a slice, a part of which has this date.
 
-    The time of the part less that of the middle is the sum of a uniform difference and a normal one, Eq. (80).
+    The time of the part less that of the middle is the sum of a uniform difference and a normal one, Eq. (81).
 
     date: of the part.
     width: of the uniform difference, from its smallest to its largest value.

@@ -1,8 +1,8 @@
 """The field with constants and rates as regression coefficients: what a sampler of its parameters works on.
 
 With coefficients beta of the static terms, one filter over the curves leaves E, the inner products of the data columns
-[y, common trend, static terms] under the covariance of the curves. The likelihood at any parameters of the static terms
-then costs O(S³) and no filter: their covariances are the prior of beta.
+[y, common trend, static terms] under the covariance of the curves, Eq. (77). The likelihood at any parameters
+of the static terms then costs O(S³) and no filter: their covariances are the prior of beta.
 """
 
 from __future__ import annotations

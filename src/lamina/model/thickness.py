@@ -1,4 +1,4 @@
-"""Dates of samples of some thickness: what the unknown depth within a slice adds to their errors, Eqs. (80) and (81).
+"""Dates of samples of some thickness: what the unknown depth within a slice adds to their errors, Eqs. (81) and (82).
 
 The difference of time between the dated part of a slice and its middle depends on the accumulation near it. That is
 estimated from the dates alone, before the fit.
@@ -43,7 +43,7 @@ def with_thickness(record: Record) -> Record:
         for row, w, s in zip(thick, width, sd, strict=True):
             date = dates[row]
             if date is None:
-                t_sd[row] = np.sqrt(t_sd[row] ** 2 + w**2 / 12.0 + s**2)  # Eq. (81)
+                t_sd[row] = np.sqrt(t_sd[row] ** 2 + w**2 / 12.0 + s**2)  # Eq. (82)
             elif max(w, s) > NEGLIGIBLE * t_sd[row]:
                 dates[row] = Widened(date, float(w), float(s))
         changes |= {"t_sd": t_sd, "dates": tuple(dates) if record.dates is not None else None}

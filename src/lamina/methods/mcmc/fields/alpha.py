@@ -1,4 +1,4 @@
-"""alpha together with the gaps, given a path of the field: the gaps of one draw leave it little room."""
+"""alpha together with the gaps, Eq. (57), given a path of the field: the gaps of one draw leave it little room."""
 
 from __future__ import annotations
 

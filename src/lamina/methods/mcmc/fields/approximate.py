@@ -1,6 +1,6 @@
 """The field between the nodes of a path, approximately: a cubic through levels and slopes, and the spread around it.
 
-Eq. (77). Each row costs O(1), whatever the number of sites. What is neglected is corrected by ``exact``.
+Eq. (78). Each row costs O(1), whatever the number of sites. What is neglected is corrected by ``exact``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """p(y | inputs, path), exact: given a path at nodes, rows of different intervals are independent.
 
-Between two nodes each process is a bridge with known mean and covariance, Eq. (79). The rows of one interval have the
+Between two nodes each process is a bridge with known mean and covariance, Eq. (80). The rows of one interval have the
 covariance sum over terms of (C C')[s, s'] times that of the bridge, plus their errors: a small matrix.
 """
 

@@ -1,7 +1,7 @@
 """Moves of the inputs of all cores given a path of the field: single rows, tents, ramps and shifts.
 
 Each move leaves the approximate density invariant and is reversible. They are made in one order or in the opposite one,
-each half of the time, so that a whole pass is reversible too: it is then a proposal for the exact density, Eq. (78).
+each half of the time, so that a whole pass is reversible too: it is then a proposal for the exact density, Eq. (79).
 """
 
 from __future__ import annotations

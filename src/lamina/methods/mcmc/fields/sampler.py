@@ -1,4 +1,4 @@
-"""One chain of mcmc on a field: theta with the field integrated out, a path, Eq. (76), and inputs, Eq. (78)."""
+"""One chain of mcmc on a field: theta with the field integrated out, a path, Eq. (76), and inputs, Eq. (79)."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class FieldChain(Chain):
 
     def reset_adaptation(self) -> None:
         self.rounds = 0
-        self.walks["moving"].forget(self.now[1][self.moving])
-        self.walks["static"].forget(self.now[1][self.static])
+        self.walks["moving"].reset(self.now[1][self.moving])
+        self.walks["static"].reset(self.now[1][self.static])
 
     def watched_curve(self, tau: Array, phi: Array, renewed: tuple[Array, ...]) -> Array:
         return self.seen[None]

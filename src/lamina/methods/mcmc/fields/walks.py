@@ -17,7 +17,7 @@ FIRST, EVERY = 50, 25
 
 
 class Walk:
-    """Mean, covariance and step of p parameters as the warm-up goes on."""
+    """Mean, covariance and step of p parameters as the warm-up continues."""
 
     def __init__(self, start: Array) -> None:
         p = len(start)
@@ -58,8 +58,8 @@ class Walk:
         if self.rounds >= FIRST and self.rounds % EVERY == 0:
             self.root[:] = np.linalg.cholesky(self.covariance + 1e-6 * np.eye(len(off)))
 
-    def forget(self, here: Array) -> None:
-        """Begin to learn anew, from ``here``."""
+    def reset(self, here: Array) -> None:
+        """Start again, from ``here``."""
         self.rounds = 0
         self.mean[:] = here
         self.covariance *= 0.1
