@@ -44,6 +44,13 @@ def test_a_post_of_another_site_is_refused(server, path):
     assert server.ask(path, {}, headers={"Sec-Fetch-Site": "cross-site"})[0] == 403
 
 
+@pytest.mark.parametrize("path", READING)
+def test_a_page_of_another_site_cannot_embed_what_is_here(server, path):
+    # Another port of this machine is another origin but the same site: the browser sends it the cookie.
+    for site in "cross-site", "same-site":
+        assert server.ask(path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Origin": None})[0] == 403
+
+
 @pytest.mark.parametrize("path", [*READING[:4], *CHANGING[:2]])
 def test_a_name_that_was_pointed_to_this_machine_is_refused(server, path):
     body = {} if path in CHANGING else None

@@ -173,6 +173,7 @@ def test_stop_and_reload_in_the_middle(tab, server):
     tab.wait("document.getElementById('stage')?.textContent === 'Sampling.'", SECONDS)
     tab.send("Page.reload")
     tab.wait("document.getElementById('stage')?.textContent === 'Sampling.'")
+    assert faults(tab) == []
     click(tab, "#stop")
     tab.wait("document.getElementById('state').textContent === 'interrupted'", SECONDS)
     click(tab, "#results")

@@ -1,6 +1,7 @@
 """The queue: what a run says, how it ends, and that nothing outlives the server."""
 
 import asyncio
+import http.client
 import json
 import signal
 import sys
@@ -165,7 +166,11 @@ def test_nothing_outlives_the_server(new_server, number):
     new_server.wait(job, lambda one: one["progress"].get("sweeps"))
     started = psutil.Process(new_server.process.pid).children(recursive=True)
     assert len(started) >= 2  # the run, and the process that reads tables
+    page = http.client.HTTPConnection("127.0.0.1", new_server.port, timeout=30.0)
+    page.request("GET", "/api/events", headers={"Cookie": f"lamina-{new_server.port}={new_server.token}"})
+    page.getresponse().readline()  # a page that is open does not keep the server from ending
     new_server.close(number)
+    page.close()
     _, alive = psutil.wait_procs(started, timeout=20.0)
     assert alive == []
 

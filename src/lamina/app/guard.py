@@ -74,7 +74,9 @@ class Guard:
             return _no("This server answers only to its own address.")
         if origin is not None and origin != f"http://{host}":
             return _no("This server answers only its own pages.")
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["method"] not in READING:
+        elsewhere = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        followed = scope["method"] in READING and headers.get("sec-fetch-mode") == "navigate"
+        if elsewhere and not followed:  # a link may lead here; it gets nothing without the cookie
             return _no("This server answers only its own pages.")
         return None
 

@@ -70,8 +70,20 @@ export async function copy(text, button) {
 /** Call a function with all runs of this session, now and after every change. */
 export function watchJobs(show) {
   const source = new EventSource("/api/events");
-  source.onmessage = (event) => show(JSON.parse(event.data));
-  window.addEventListener("pagehide", () => source.close());
+  let lost = false;
+  source.onmessage = (event) => {
+    if (lost) complain("");
+    lost = false;
+    show(JSON.parse(event.data));
+  };
+  source.onerror = () => {
+    lost = true;
+    complain("lamina app does not answer. If it has ended, start it again.");
+  };
+  window.addEventListener("pagehide", () => {
+    source.onerror = null;
+    source.close();
+  });
 }
 
 /** A number of seconds in words. */
