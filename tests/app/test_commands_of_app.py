@@ -20,6 +20,7 @@ COMMANDS = described()
         ("fit", {"t_sigma": "2", "pool": True, "interval": ["1900:2000", "0:100"], "kernel": "matern52+matern12"}),
         ("fit", {"at": "-100:200:10", "trend": ["0.0012", "0.0002"], "y": "value; rm -rf /", "site": "it's"}),
         ("fit", {"leave_out": ["3", "7"], "ignore_date": ["4"], "missing": ["-999"]}),
+        ("field", {"gia": "gia.csv", "latitude": "lat", "shown_site": "Nassau"}),
         ("agedepth", {"memory": True, "depths": "0:100:5", "hiatus": ["30.5"]}),
     ],
 )
@@ -48,6 +49,7 @@ def test_commands_that_the_app_does_not_run_are_refused(command):
 def test_every_option_of_reading_is_offered():
     fields = set(Options.__dataclass_fields__) - {"places", *OF_FIELDS}
     assert set(COMMANDS["fit"].reading) == fields
+    assert set(COMMANDS["field"].reading) == fields - {"site", "pool"} | set(OF_FIELDS)
     assert set(COMMANDS["agedepth"].reading) == {name for name in fields if not name.startswith(("y", "dates"))}
     assert all(option.flags and option.help for command in COMMANDS.values() for option in command.options)
 

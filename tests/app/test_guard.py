@@ -138,7 +138,7 @@ def test_an_upload_has_a_limit_whatever_it_says_of_its_size(tmp_path, monkeypatc
     import asyncio
 
     monkeypatch.setattr(shelf, "MOST_TABLE_BYTES", 10)
-    held = shelf.Shelf(tmp_path, {})
+    held = shelf.Shelf(tmp_path)
     with pytest.raises(shelf.ShelfError, match="has more than"):
         asyncio.run(held.receive("a.csv", _chunks(b"123456", b"78901")))
     assert list(held.spool.iterdir()) == []

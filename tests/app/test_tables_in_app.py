@@ -1,10 +1,12 @@
 """What the app shows of a table is what ``lamina check`` says."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 from commands import TABLE, lamina, write_table
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 AMBIGUOUS = "age,age_sd,rsl,rsl_sd\n100,10,0.1,0.1\n200,10,0.2,0.1\n300,10,0.3,0.1\n"
 BAD = "depth,age BP,age_sd,rsl,rsl_sd\n1,100,10,0.1,0.1\n2,many,10,0.2,0.1\n3,300,10,0.3,0.1\n4,400,10,0.3,0.1\n"
 
@@ -68,9 +70,24 @@ def test_options_that_a_command_does_not_have_are_refused(server):
     assert server.read(key, t_sigma="two")["problems"][0]["text"].startswith("option t_sigma (--t-sigma)")
 
 
+def test_a_second_table_is_chosen_by_its_name(server):
+    coast = (EXAMPLES / "coast.csv").read_bytes()
+    server.put("rates.csv", (EXAMPLES / "coast-gia.csv").read_bytes())
+    found = server.read(server.put("coast.csv", coast), command="field", gia="rates.csv")
+    facts = {fact["what"]: fact["understood"] for fact in found["facts"]}
+    assert facts["glacial isostasy"].startswith("rates.csv")
+    assert found["command"] == "lamina field coast.csv --gia rates.csv"
+    assert "no table" in server.read(server.put("coast.csv", coast), command="field", gia="other.csv")["error"]
+
+
 def test_the_embedded_tables_are_there(server):
     nassau = server.json("/api/tables/choose", {"embedded": "nassau"})["key"]
     assert server.read(nassau)["grid"]["rows"] == 77
+    atlantic = server.json("/api/tables/choose", {"embedded": "atlantic"})["key"]
+    assert server.read(atlantic)["suggested"] == "field"
+    found = server.read(atlantic, command="field", order="none")
+    assert found["works"]
+    assert found["grid"]["roles"][5:] == ["latitude", "longitude", "glacial isostasy"]
     assert server.ask("/api/tables/choose", {"embedded": "none"})[0] == 400
 
 

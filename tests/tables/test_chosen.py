@@ -98,6 +98,14 @@ def test_a_preview_has_the_cells_and_their_roles(table):
     assert preview(table(TABLE), command="agedepth").roles == ["depth", "input", "input error", "", ""]
 
 
+def test_a_preview_of_a_field_has_the_places(table):
+    text = (
+        "site,lat,lon,gia_mm_per_year,depth,age BP,age_sd,rsl,rsl_sd\nA,40,-70,1,1,100,9,0,1\nB,41,-71,1,1,200,9,0,1\n"
+    )
+    roles = ["site", "latitude", "longitude", "glacial isostasy", "depth", "input", "input error"]
+    assert preview(table(text), Options(places=True)).roles == [*roles, "output", "output error"]
+
+
 def test_a_preview_of_what_is_not_clear_has_likely_roles(table):
     shown = preview(table("age,age BP,age_sd,rsl,rsl_sd\n1,2,1,1,1\n2,3,1,1,1\n"))
     assert shown.roles == ["input", "input", "input error", "output", "output error"]

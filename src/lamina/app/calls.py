@@ -79,8 +79,9 @@ async def read(request: Request) -> Response:
     command = _command(state, asked.get("command", "fit"))
     chosen = command.chosen(values)
     reading = {name: value for name, value in chosen.items() if name in command.reading}
-    if "dates" in reading:
-        reading["dates"] = str(_other_table(state, reading["dates"]))
+    for option in command.options:
+        if option.kind == "file" and option.name in reading:
+            reading[option.name] = str(_other_table(state, reading[option.name]))
     understood = await state.tables.ask("understand", path=str(table.path), options=reading, command=command.name)
     table.choices = {"command": command.name, "options": chosen}
     return JSONResponse({**understood, "command": worded(command.arguments(table.name, chosen))})

@@ -133,6 +133,6 @@ def of_run(run: Mapping[str, Any], commands: Mapping[str, Command]) -> tuple[Com
     except ValueError:
         words = []
     if len(words) < 3 or words[0] != "lamina" or words[1] not in commands:
-        raise CommandError("The app can repeat runs of lamina fit and lamina agedepth; this was another command.")
+        raise CommandError("The app can repeat runs of lamina fit, agedepth and field; this was another command.")
     table, values = commands[words[1]].parse(words[2:])
     return commands[words[1]], Path(table).name, values

@@ -6,12 +6,13 @@ from __future__ import annotations
 COMMANDS = {
     "fit": "A curve through the measurements, with its rate of change",
     "agedepth": "An age-depth model: the age of every layer, from the dates alone",
-    "field": "Many sites in space and time",
+    "field": "Many sites together: the curve of each, and what they have in common",
 }
 #: The settings that are shown first; all others are below them.
 MAIN = {
     "fit": ["method", "kernel", "gaps", "mean", "interval", "at"],
     "agedepth": ["depths", "steps", "memory"],
+    "field": ["method", "gaps", "interval", "at"],
 }
 #: Labels of options whose help takes for granted that one knows the command line.
 LABELS = {
@@ -20,6 +21,7 @@ LABELS = {
     "interval": "Mean rate over intervals, such as 1900:2000.",
     "at": "Times of the tables: first:last:step, or a,b,c.",
     "ages": "Ensemble of ages from another age model, by depth: a table in the folder.",
+    "gia": "Table with the rate of glacial isostasy at each site: drop it first.",
     "dates": "Another table with the dates of the core, joined by depth: drop it first.",
 }
 #: What a choice means, by option and value.

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from ..errors import LaminaError
@@ -22,8 +23,8 @@ class HelperError(LaminaError):
 class Helper:
     """A process that runs ``python -m MODULE`` and answers one question after another."""
 
-    def __init__(self, module: str, seconds: float) -> None:
-        self.module, self.seconds = module, seconds
+    def __init__(self, module: str, seconds: float, folder: Path) -> None:
+        self.module, self.seconds, self.folder = module, seconds, folder
         self.process: asyncio.subprocess.Process | None = None
         self.lock = asyncio.Lock()
 
@@ -59,6 +60,7 @@ class Helper:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
                 limit=MOST_ANSWER_BYTES,
+                cwd=self.folder,
                 env=os.environ,
             )
         return self.process

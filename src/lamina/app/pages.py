@@ -17,6 +17,7 @@ from ..support.text import script_json
 from . import calls, history
 from .calls import state_of
 from .commands import OWN, Command
+from .embedded import EMBEDDED
 from .explanations import CHOICES, COMMANDS, LABELS, MAIN, RECORDS
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ def _page(request: Request, name: str, title: str, /, **data: Any) -> Response:
 
 async def home(request: Request) -> Response:
     """Drop a table, see what runs, and what has run."""
-    state = state_of(request)
-    records = [{"name": name, "about": RECORDS.get(name, "")} for name in state.shelf.embedded]
+    records = [{"name": name, "about": RECORDS.get(name, "")} for name in EMBEDDED]
     return _page(request, "home", "Tables and runs", records=records)
 
 

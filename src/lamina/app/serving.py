@@ -22,8 +22,6 @@ from .guard import Guard
 from .state import State
 
 HOST = "127.0.0.1"
-#: The embedded tables as files.
-EMBEDDED = {"nassau": "nassau_landing.csv", "atlantic": "atlantic.csv"}
 
 
 class ServerError(LaminaError):
@@ -76,7 +74,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = State(folder, commands, _embedded(), token)
+        state = State(folder, commands, token)
         app.state.lamina = state
         if held is not None:
             held.append(state)
@@ -93,11 +91,6 @@ def application(
         lifespan=lifespan,
     )
     return Guard(inner, token, port)
-
-
-def _embedded() -> dict[str, Path]:
-    home = Path(__file__).parents[1] / "datasets"
-    return {name: home / file for name, file in EMBEDDED.items()}
 
 
 def _socket(port: int) -> socket.socket:

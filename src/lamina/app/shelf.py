@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LaminaError
+from .embedded import EMBEDDED
 
 #: Bytes of a table: as many as ``lamina.tables`` reads.
 MOST_TABLE_BYTES = 100_000_000
@@ -43,8 +44,8 @@ class Shelved:
 class Shelf:
     """The tables of one session, in a folder for temporary files, and those that lie in the folder of the runs."""
 
-    def __init__(self, folder: Path, embedded: dict[str, Path]) -> None:
-        self.folder, self.embedded = folder, embedded
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.spool = Path(tempfile.mkdtemp(prefix="lamina-app-"))
         self.tables: dict[str, Shelved] = {}
 
@@ -78,12 +79,12 @@ class Shelf:
 
     def embed(self, name: str) -> Shelved:
         """A table that comes with lamina. Raises ShelfError for an unknown one."""
-        if name not in self.embedded:
+        if name not in EMBEDDED:
             raise ShelfError(f"There is no embedded table {name!r}.")
         key = secrets.token_urlsafe(9)
-        source = self.embedded[name]
-        path = self._place(key, source.name)
-        shutil.copyfile(source, path)
+        file, text = EMBEDDED[name]
+        path = self._place(key, file)
+        path.write_text(text(), encoding="utf-8")
         return self._add(Shelved(key, path.name, path, _checksum(path)))
 
     def open(self, name: str) -> Shelved:

@@ -19,12 +19,12 @@ READING, ASKING = 60.0, 120.0
 class State:
     """Everything that lives as long as the server."""
 
-    def __init__(self, folder: Path, commands: Mapping[str, Command], embedded: dict[str, Path], token: str) -> None:
+    def __init__(self, folder: Path, commands: Mapping[str, Command], token: str) -> None:
         self.folder, self.commands, self.token = folder, commands, token
-        self.shelf = Shelf(folder, embedded)
+        self.shelf = Shelf(folder)
         self.jobs = Jobs(folder)
-        self.tables = Helper("lamina.app.helpers.understanding", READING)
-        self.posteriors = Helper("lamina.app.helpers.answers", ASKING)
+        self.tables = Helper("lamina.app.helpers.understanding", READING, folder)
+        self.posteriors = Helper("lamina.app.helpers.answers", ASKING, folder)
         self.waking: asyncio.Task[None] | None = None
 
     def wake(self) -> None:

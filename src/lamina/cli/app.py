@@ -13,14 +13,14 @@ from typer.models import OptionInfo
 
 from . import options as given
 from .agedepth import agedepth
-from .fit import fit
+from .fit import field, fit
 from .terminal import show
 
 if TYPE_CHECKING:
     from ..app.commands import Command, Kind
 
 #: The commands that the app runs, and the ending of the folder of each.
-COMMANDS = {"fit": (fit, "lamina"), "agedepth": (agedepth, "ages")}
+COMMANDS = {"fit": (fit, "lamina"), "agedepth": (agedepth, "ages"), "field": (field, "field")}
 
 
 def app(

@@ -4,11 +4,12 @@ from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 
-from .columns import Columns, begin
+from .columns import Columns, Reading, begin
 from .file import Table, read_rows
 from .headers import Header
 from .messages import TableError
 from .options import Options
+from .places.sites import find_places
 from .reading import open_table
 
 #: What the columns of each role are called, by the field of ``Columns`` that holds them, unless by its own name.
@@ -62,7 +63,9 @@ def preview(path: str | PathLike[str], options: Options | None = None, command: 
 
 def _roles(table: Table) -> list[str]:
     try:
-        columns = begin(table).columns
+        reading = begin(table)
+        columns = reading.columns
+        places = _places(reading) if table.options.places else {}
     except TableError:
         return [_suggested(header) for header in table.headers]
     found = [""] * len(table.headers)
@@ -70,7 +73,21 @@ def _roles(table: Table) -> list[str]:
         for header in _headers(columns, one.name):
             if 0 <= header.index < len(found):
                 found[header.index] = found[header.index] or _ROLES.get(one.name, one.name)
-    return found
+    return [places.get(k, role) for k, role in enumerate(found)]
+
+
+def _places(reading: Reading) -> dict[int, str]:
+    """The roles of the columns that say where the rows of a field come from, by position."""
+    columns = find_places(reading)
+    rate, rate_sd = columns.gia
+    headers = {
+        "site": columns.site,
+        "latitude": columns.latitude,
+        "longitude": columns.longitude,
+        "glacial isostasy": rate,
+        "glacial isostasy error": rate_sd,
+    }
+    return {header.index: role for role, header in headers.items() if header is not None}
 
 
 def _headers(columns: Columns, name: str) -> list[Header]:

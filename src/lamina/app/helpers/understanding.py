@@ -45,6 +45,9 @@ CONTROLS = {
     "turned round": ("order_direction",),
     "sequences": ("sequence", "site"),
     "site": ("site",),
+    "sites": ("site_column", "site"),
+    "places": ("latitude", "longitude"),
+    "glacial isostasy": ("gia", "gia_unit"),
     "pooled": ("pool", "site"),
     "gaps": ("gaps_by",),
     "layers": ("equal_depth",),
@@ -68,7 +71,7 @@ CONTROLS = {
 def understand(path: str, options: dict[str, Any], command: str) -> dict[str, Any]:
     """How a table is read for a command, with the cells that show it. An option that is wrong is a problem as well."""
     try:
-        chosen = Options(**options)
+        chosen = Options(**options, places=command == "field")
     except TableError as error:
         grid = _grid(path, Options())
         return {
@@ -80,7 +83,7 @@ def understand(path: str, options: dict[str, Any], command: str) -> dict[str, An
             "span": "",
             "grid": grid,
         }
-    found = survey(path, chosen, command)
+    found = survey(path, chosen, "fit" if command == "field" else command)
     reading, suggested = found.reading, _suggested(found)
     problems = [_problem(error) for error in found.asked]
     if not problems and suggested != command:
@@ -100,7 +103,8 @@ def understand(path: str, options: dict[str, Any], command: str) -> dict[str, An
 def _problem(error: TableError) -> dict[str, Any]:
     known = {one.name for one in fields(Options)}
     answers = {name: value for name, value in error.answers.items() if name in known}
-    if "by" in error.answers:  # one record of several can be chosen
+    answers.pop("places", None)  # that is another command, which the page suggests
+    if {"by", "places"} & set(error.answers):  # one record of several can be chosen
         answers["site"] = None
     return {
         "text": visible(str(error)),

@@ -2,8 +2,10 @@
 import { element } from "./common.js";
 
 /** Options whose value is the name of a column, with the words that may stand for none. */
-const COLUMNS = { t: [], y: [], depth: [], order: ["rows", "none"], sequence: ["none"] };
-const COLUMN_OR_NUMBER = ["t_sd", "y_sd"];
+const COLUMNS = {
+  t: [], y: [], depth: [], order: ["rows", "none"], sequence: ["none"], site_column: [], latitude: [], longitude: [],
+};
+const COLUMN_OR_NUMBER = ["t_sd", "y_sd", "thickness"];
 
 /** A label with a control for an option. `known`: columns and tables to choose from; `changed` gets the new value. */
 export function control(option, value, known, explained, changed, place) {
@@ -59,6 +61,6 @@ function select(option, id, value, choices, changed) {
 
 function suggestions(option, known, explained) {
   if (COLUMN_OR_NUMBER.includes(option.name)) return known.columns;
-  if (option.name === "site") return known.sites;
+  if (["site", "shown_site"].includes(option.name)) return known.sites;
   return Object.keys(explained[option.name] ?? {});
 }
