@@ -193,6 +193,23 @@ def test_two_rates_of_a_site_are_refused(table):
     assert "two rates" in bad(table, ROWS, Options(gia=str(rates)))
 
 
+def test_a_table_of_reslr_is_read_as_it_is(table):
+    lines = ["Site,Region,Age,Age_err,RSL,RSL_err,Longitude,Latitude,linear_rate,linear_rate_err"]
+    for site, region, lon, lat, rate in (
+        ("Leeds Point", "New Jersey", -74.4, 39.5, 1.69),
+        ("Cedar Island", "NC", -76.4, 35, 0.74),
+    ):
+        lines += [
+            f"{site},{region},{year},12,{-0.001 * (2000 - year)},0.05,{lon},{lat},{rate},0.03"
+            for year in (1000, 1500, 1900)
+        ]
+    options = Options(places=True, order="none", scale="CE", y_unit="m")
+    record = read(table("\n".join(lines) + "\n"), options).record
+    assert record.places.names == ("Leeds Point", "Cedar Island")
+    np.testing.assert_allclose(record.places.gia, [0.00169, 0.00074])
+    np.testing.assert_allclose(record.places.gia_sd, 0.00003)
+
+
 # --- the decision ----------------------------------------------------------------------------------------------------
 
 

@@ -117,14 +117,14 @@ def sample(
         drawn = np.empty((len(parts), 2, len(at)))
         for p, part in enumerate(parts):
             offset, columns = chain.trend_at(problem.field, data, times, targets, *part)
-            drawn[p][:, order] = _read(layout, found.values, mix, part.terms, times, states)
+            drawn[p][:, order] = read_states(layout, found.values, mix, part.terms, times, states)
             drawn[p][:, order] += (offset + columns @ beta).T
             if own is not None:
                 drawn[p][:, order] += own[part.terms].sum(axis=0)
         yield drawn
 
 
-def _read(layout: Layout, values: Values, mix: Array, wanted: Array, at: Array, states: Array) -> Array:
+def read_states(layout: Layout, values: Values, mix: Array, wanted: Array, at: Array, states: Array) -> Array:
     """Level and rate (2, M) of some terms at a place that is mixed as in ``mix`` (R,), from states (M, D)."""
     found = np.zeros((2, len(at)))
     for k in np.flatnonzero(wanted):
@@ -155,4 +155,4 @@ def _own_paths(layout: Layout, values: Values, own: Array, at: Array, rng: np.ra
     nothing = Series(np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 1)), np.empty(0))
     states, gains = np.empty((len(at), int(edges[-1]))), new_gains(0, int(edges[-1]), 1)
     draw_path(alone, Values(values.rate, mix[None]), nothing, gains, np.empty(0), at, rng, states)
-    return np.array([_read(alone, values, mix, np.arange(K) == k, at, states) for k in range(K)])
+    return np.array([read_states(alone, values, mix, np.arange(K) == k, at, states) for k in range(K)])

@@ -35,15 +35,25 @@ def interval_rates(
     ``scale`` multiplies all rates: 1000 for millimetres from metres, -1 for rates forward in time on a scale of ages.
     The computing time grows as draws times rows. Raises MethodError for an invalid interval.
     """
+    pairs = checked(intervals)
+    curve = posterior.sample_curves(interval_ends(pairs), n=draws, seed=seed) if pairs else np.empty((0, 0))
+    return rates_between(pairs, curve, scale)
+
+
+def interval_ends(pairs: Sequence[tuple[float, float]]) -> Array:
+    """The times at which intervals begin and end, increasing and each once."""
+    return np.unique(np.array(pairs, dtype=float).reshape(-1))
+
+
+def rates_between(pairs: Sequence[tuple[float, float]], curve: Array, scale: float = 1.0) -> pd.DataFrame:
+    """The table of ``interval_rates`` from draws of a curve (draws, M) at the ends of the intervals."""
     import pandas as pd
 
-    pairs = checked(intervals)
-    ends, place = np.unique(np.array(pairs, dtype=float).reshape(-1), return_inverse=True)
     columns: dict[str, Any] = {"from": [a for a, _ in pairs], "to": [b for _, b in pairs]}
     if not pairs:
         return pd.DataFrame(columns)
+    ends, place = np.unique(np.array(pairs, dtype=float).reshape(-1), return_inverse=True)
     first, last = place.reshape(-1, 2).T
-    curve = posterior.sample_curves(ends, n=draws, seed=seed)
     rates = scale * (curve[:, last] - curve[:, first]) / (ends[last] - ends[first])
     columns |= {"mean": rates.mean(axis=0), "sd": rates.std(axis=0)}
     columns |= {f"q{100 * level:g}": np.quantile(rates, level, axis=0) for level in LEVELS}

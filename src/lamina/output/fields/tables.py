@@ -56,7 +56,7 @@ def components_table(record: Record, frame: pd.DataFrame) -> Table:
     """The parts of the curve of each site."""
     columns = {**SITE, "component": "a part of the curve", "at": with_unit("time", record.t_unit)}
     columns |= distribution("part", record.y_unit)
-    title = "the parts that the curve of each site is the sum of, one line for each site, part and time"
+    title = "the parts that the curve of a site is the sum of, one line for each site, part and time"
     return Table("components.csv", title, frame, columns)
 
 

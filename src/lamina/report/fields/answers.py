@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...field.prediction import parts_of
+from ...methods.draws import affordable
 from ...plots.maps import region
-from ...posterior.intervals import interval_rates
+from ...posterior.fields.sites import curves_and_rates, interval_rates_of_sites, sampled_levels
 from ...records.axes import describe
 
 if TYPE_CHECKING:
@@ -23,8 +25,12 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Region = tuple[float, float, float, float]
 
-#: Times of tables and figures, points of a map along each axis, and joint draws behind rates over intervals.
-FIELD_TIMES, MAP_POINTS, RATE_DRAWS = 81, 25, 500
+#: Times of tables and figures, and points of a map along each axis.
+FIELD_TIMES, MAP_POINTS = 81, 25
+#: Joint draws behind rates: at most, at least, and in between so many that draws times rows stay below this.
+RATE_DRAWS = 1000, 200, 250_000
+#: With more rows times sites than this, only the components of one site are computed.
+MOST_FOR_COMPONENTS = 20_000
 #: Correlations of the common trend and the mean rate at which these are hardly, or only in part, distinguished.
 MUCH, SOME = -0.9, -0.5
 OFFSETS = (
@@ -40,7 +46,7 @@ class Answers:
     curve_rates: pd.DataFrame  #: their rates of change
     common: pd.DataFrame  #: the curve that all sites share
     common_rate: pd.DataFrame
-    components: pd.DataFrame  #: the parts of the curves of all sites
+    components: pd.DataFrame  #: the parts of the curves of all sites, in a large field of ``shown_site`` only
     rates: pd.DataFrame  #: one line per site and interval
     maps: xarray.Dataset | None  #: level and rate on a grid
     inputs: pd.DataFrame
@@ -76,7 +82,7 @@ def compute(
         curve_rates=rates,
         common=_marked(posterior.common(times)),
         common_rate=_forward(record, posterior.common(times, rate=True)),
-        components=_components(posterior, times),
+        components=_components(posterior, times, shown_site or default_site(record)),
         rates=_interval_rates(posterior, intervals or [_span(record)], seed),
         maps=_maps(posterior, map_at, grid),
         inputs=posterior.inputs(),
@@ -121,9 +127,8 @@ def _of_sites(posterior: Posterior, at: Array) -> tuple[pd.DataFrame, pd.DataFra
 
     curves: list[pd.DataFrame] = []
     rates: list[pd.DataFrame] = []
-    for k, name in enumerate(_names(posterior)):
+    for k, (name, pair) in enumerate(zip(_names(posterior), curves_and_rates(posterior, at), strict=True)):
         beyond = beyond_site(posterior.record, k, at)
-        pair = posterior.curve_and_rate(at, site=name)
         for found, table in zip((curves, rates), pair, strict=True):
             table = table.assign(extrapolated=table["extrapolated"] | beyond)
             table.insert(0, "site", name)
@@ -142,11 +147,11 @@ def beyond_site(record: Record, site: int, at: Array) -> Array:
     return (at < low) | (at > high)
 
 
-def _components(posterior: Posterior, at: Array) -> pd.DataFrame:
+def _components(posterior: Posterior, at: Array, shown_site: str) -> pd.DataFrame:
     import pandas as pd
 
-    found = []
-    for name in _names(posterior):
+    found, names = [], _names(posterior)
+    for name in names if len(posterior.record) * len(names) <= MOST_FOR_COMPONENTS else [shown_site]:
         table = posterior.components(at, site=name).drop(columns="extrapolated")
         table.insert(0, "site", name)
         found.append(table)
@@ -155,14 +160,8 @@ def _components(posterior: Posterior, at: Array) -> pd.DataFrame:
 
 def _interval_rates(posterior: Posterior, intervals: Sequence[tuple[float, float]], seed: int) -> pd.DataFrame:
     """Mean rates over intervals at every site, forward in time, with their probabilities."""
-    import pandas as pd
-
-    found, forward = [], describe(posterior.record).time_sign
-    for name in _names(posterior):
-        table = interval_rates(_At(posterior, name), intervals, RATE_DRAWS, seed, scale=forward)  # type: ignore
-        table.insert(0, "site", name)
-        found.append(table)
-    return pd.concat(found, ignore_index=True)
+    draws, forward = affordable(len(posterior.record), *RATE_DRAWS), describe(posterior.record).time_sign
+    return interval_rates_of_sites(posterior, intervals, draws, seed, scale=forward)
 
 
 def sites(record: Record) -> pd.DataFrame:
@@ -242,28 +241,15 @@ def _maps(posterior: Posterior, map_at: ArrayLike | None, grid: Region | None) -
     return posterior.field(at, *grid_of(posterior.record, grid))
 
 
-@dataclass(frozen=True, eq=False)
-class _At:
-    """The curve of one site, as ``interval_rates`` takes it."""
-
-    posterior: Posterior
-    site: str
-
-    def sample_curves(self, at: Array, n: int, seed: int) -> Array:
-        return self.posterior.sample_curves(at, n=n, seed=seed, site=self.site)
-
-
 def apart(posterior: Posterior, seed: int = 0) -> list[str]:
     """What the data cannot distinguish, in sentences: the trend of the common curve and the mean rate of the sites."""
-    ends = np.array(_span(posterior.record))
-    common, rates = np.zeros(0), []
-    for name in _names(posterior):
-        parts = posterior.sample_components(ends, RATE_DRAWS, seed, site=name)
-        if "common" not in parts or "linear" not in parts:
-            return []
-        common = np.diff(parts["common"])[:, 0]
-        rates.append(np.diff(parts["linear"])[:, 0])
-    correlation = float(np.corrcoef(common, np.mean(rates, axis=0))[0, 1])
+    parts = parts_of(posterior.problem.kernel)
+    if "common" not in parts or "linear" not in parts:
+        return []
+    wanted = [parts["common"], parts["linear"]]
+    levels = sampled_levels(posterior, np.array(_span(posterior.record)), RATE_DRAWS[1], seed, wanted)
+    rise = levels[..., 1] - levels[..., 0]  # (draws, sites, parts)
+    correlation = float(np.corrcoef(rise[:, 0, 0], rise[:, :, 1].mean(axis=1))[0, 1])
     return [_of_trends(correlation), OFFSETS]
 
 
