@@ -5,11 +5,13 @@ a standard deviation t_sd and values with y_sd. The chains run one after the oth
 warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effective draws, or up to a limit.
 
     python benchmarks/mixing.py [--records "25 rows" ...] [--against PATH]
-    python benchmarks/mixing.py --growth [--records "100 rows" ...]
+    python benchmarks/mixing.py --growth [--records "100 rows" ...] [--cpus 2] [--sweeps 2000]
+    python benchmarks/mixing.py --growth --records "1,000,000 rows" --cpus 2
     python benchmarks/mixing.py --against PATH --markdown docs/benchmarks.md
 
 ``--against`` runs the same records with another checkout of lamina, each in a process of its own, in turn.
-``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps.
+``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps. A
+million rows have to be named, and make at most 300 sweeps.
 """
 
 from __future__ import annotations
@@ -49,6 +51,8 @@ RECORDS = {
     "three cores of 100 rows": Setting(100, 1.3, 0.15, cores=3),
 }
 GROWTH = {f"{rows:,} rows": Setting(rows, 10.0, 0.1) for rows in (100, 1000, 10_000, 100_000)}
+#: Run by name only.
+LONGEST = {"1,000,000 rows": Setting(1_000_000, 10.0, 0.1, sweeps=300)}
 LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
 
 
@@ -75,7 +79,7 @@ def simulate(setting: Setting, seed: int = 1) -> Any:
     return lamina.Record(t=t, t_sd=setting.t_sd, y=y, y_sd=setting.y_sd, **sequence)
 
 
-def measure(setting: Setting, seed: int = 0) -> dict[str, Any]:
+def measure(setting: Setting, seed: int = 0, cpus: int = 1) -> dict[str, Any]:
     """One fit: effective draws a CPU second after warm-up, of the slowest input and of each parameter."""
     import lamina
 
@@ -88,8 +92,8 @@ def measure(setting: Setting, seed: int = 0) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that chains have not converged is part of the result
         lamina.fit(record, chains=1, draws=20, cores=1, warmup=10, max_sweeps=20)  # compiles
-        start = time.process_time()
-        options = {"chains": CHAINS, "draws": 2000, "cores": 1, "progress": watch}
+        start, clock = time.process_time(), time.perf_counter()
+        options = {"chains": CHAINS, "draws": 2000, "cores": cpus, "progress": watch}
         found = lamina.fit(record, seed=seed, max_sweeps=setting.sweeps, **options).diagnostics
     seconds, sweeps = time.process_time() - began[0], found["sweeps"] - found["warmup"]
     ess = {"inputs": float(np.min(found["ess_inputs"])), **found["ess_theta"]}
@@ -99,6 +103,7 @@ def measure(setting: Setting, seed: int = 0) -> dict[str, Any]:
         "sweeps": sweeps,
         "microseconds": 1e6 * seconds / (CHAINS * sweeps * setting.rows * setting.cores),
         "CPU seconds": time.process_time() - start,
+        "seconds": time.perf_counter() - clock,
         "converged": bool(found["converged"]),
         "r_hat": found["r_hat"],
         "megabytes": peak_memory(),
@@ -108,7 +113,8 @@ def measure(setting: Setting, seed: int = 0) -> dict[str, Any]:
 def run_in(checkout: Path, name: str, options: argparse.Namespace) -> dict[str, Any]:
     """``measure`` in a process of its own, with the lamina of a checkout."""
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    command = [sys.executable, __file__, "--one", name, "--seed", str(options.seed)]
+    command = [sys.executable, __file__, "--one", name, "--seed", str(options.seed), "--cpus", str(options.cpus)]
+    command += ["--sweeps", str(options.sweeps)] if options.sweeps else []
     command += ["--growth"] if options.growth else []
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -146,14 +152,19 @@ def compare(names: list[str], options: argparse.Namespace) -> str:
 
 def grow(names: list[str], options: argparse.Namespace) -> str:
     """A table of sweeps to convergence, and how they grow with the number of rows."""
-    lines = ["| record | sweeps of each chain | CPU s | converged | R-hat | fewest effective draws | MB |"]
-    lines += ["|:--|--:|--:|:--|--:|--:|--:|"]
+    lines = ["| record | sweeps of each chain | CPU s | s | converged | R-hat | fewest effective draws | MB |"]
+    lines += ["|:--|--:|--:|--:|:--|--:|--:|--:|"]
     sizes = []
     for name in names:
         one = run_in(HERE, name, options)
-        sizes.append((GROWTH[name].rows, one["sweeps"]))
-        row = [name, f"{one['sweeps']:,}", f"{one['CPU seconds']:,.0f}", "yes" if one["converged"] else "no"]
-        row += [f"{one['r_hat']:.3f}", f"{one['least']:.0f}", f"{one['megabytes']:.0f}"]
+        sizes.append(((GROWTH | LONGEST)[name].rows, one["sweeps"]))
+        row = [name, f"{one['sweeps']:,}", f"{one['CPU seconds']:,.0f}", f"{one['seconds']:,.0f}"]
+        row += [
+            "yes" if one["converged"] else "no",
+            f"{one['r_hat']:.3f}",
+            f"{one['least']:.0f}",
+            f"{one['megabytes']:.0f}",
+        ]
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
     if len(sizes) < 2:
@@ -168,6 +179,8 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout of lamina")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cpus", type=int, default=1, help="on which the chains of a record run")
+    parser.add_argument("--sweeps", type=int, help="at most so many sweeps of each chain after warm-up")
     parser.add_argument("--one", help="measure this record here, and print what was found as JSON")
     parser.add_argument("--markdown", type=Path, help="write the table into this page")
     options = parser.parse_args()
@@ -175,7 +188,9 @@ def main() -> None:
         parser.error(f"--against: {options.against} is no checkout of lamina")
     every = GROWTH if options.growth else RECORDS
     if options.one:
-        print(json.dumps(measure(every[options.one], options.seed)))
+        setting = (every | LONGEST)[options.one]
+        setting = setting._replace(sweeps=options.sweeps or setting.sweeps)
+        print(json.dumps(measure(setting, options.seed, options.cpus)))
         return
     if options.against is None and not options.growth:
         for name in options.records or every:

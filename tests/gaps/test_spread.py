@@ -82,6 +82,19 @@ def test_jacobian_and_inverse_of_roots(fields, ratio, run, skip):
     check(problem, there, back)
 
 
+@pytest.mark.parametrize("with_memory", [False, True])
+def test_a_wrong_exponent_of_the_jacobian_is_noticed(with_memory):
+    problem = build({}, memory=with_memory)
+
+    def there(tau):
+        move = (problem, tau, 1.3, (0.9, 0.3), N, 0) if with_memory else (problem, tau, 1.3, N, 0)
+        trial, log_jacobian = (moved if with_memory else with_other_roots)(*move)
+        return trial, log_jacobian * (1.0 + 1.0 / N)
+
+    with pytest.raises(AssertionError):
+        check(problem, there, lambda tau: (problem.rows.t.copy(), -there(problem.rows.t)[1]))
+
+
 def test_roots_turn_gaps_of_one_alpha_into_gaps_of_another(rng):
     """Of many gamma gaps of shape 3, those of shape 5: mean and quantiles, to the error of the approximation."""
     n = 20_000

@@ -130,12 +130,16 @@ class Stub(mcmc.MarkovChain):
 
     curve_of = staticmethod(lambda rng, n: rng.standard_normal((n, 5)))
     mean_of_5 = 0.0
+    elsewhere = None  #: the number of a parameter that this chain has elsewhere
 
     def advance(self, count, thin, adapt):
         if adapt:
             return
         inputs, parameters = len(self.problem.record), len(self.problem.start)
-        self.add(self.rng.standard_normal((count, inputs)), self.rng.standard_normal((count, parameters)))
+        tau, phi = self.rng.standard_normal((count, inputs)), self.rng.standard_normal((count, parameters))
+        if self.elsewhere is not None:
+            phi[:, self.elsewhere] += 1.0
+        self.add(tau, phi)
         self.curve[self.kept - count : self.kept] = self.curve_of(self.rng, count)
 
     @property
@@ -168,6 +172,16 @@ def test_convergence_is_judged_on_the_curve(run_stubs):
     facts = run_stubs(curve_of=lambda rng, n: 0.5 + rng.standard_normal((n, 5)))
     assert not facts["converged"]
     assert max(facts["r_hat_inputs"].max(), *facts["r_hat_theta"].values()) < 1.01 < facts["r_hat_curve"].min()
+
+
+def test_convergence_is_judged_on_every_unknown_parameter(run_stubs):
+    unknown = np.flatnonzero(problem().free)
+    assert len(unknown) >= 3
+    for number in unknown:
+        facts = run_stubs(elsewhere=number)
+        assert not facts["converged"]
+        assert max(facts["r_hat_theta"].values()) > 1.05 > facts["r_hat_inputs"].max()
+        assert sum(one > 1.05 for one in facts["r_hat_theta"].values()) == 1
 
 
 def test_a_curve_that_is_known_does_not_hinder_convergence(run_stubs):

@@ -16,7 +16,7 @@ from problems import FIELDS, N, uneven
 import lamina
 from lamina import Matern32
 from lamina.engine.stack import hold
-from lamina.gaps.moves import sum_innovations
+from lamina.gaps.moves import draw_split_with_memory, sum_innovations
 from lamina.methods import mcmc
 from lamina.methods.mcmc import new_state
 from lamina.methods.mcmc.levels.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
@@ -128,6 +128,61 @@ def test_ratio_of_tents_and_warps_with_several_sequences(function, fields, memor
     problem, target, _ = build(fields, memory)
     kinds = {check(function, problem, target, window, seed) for window in WINDOWS for seed in range(24)}
     assert kinds >= ({TENT} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP})
+
+
+def _with_one_power_more(function):
+    """Proposals whose Jacobian has one power too many of the factor by which gaps are scaled."""
+
+    def planted(target, state, moves, window, scale, rng, out):
+        kind, ratio = function(target, state, moves, window, scale, rng, out)
+        order = np.argsort(state.tau)
+        factor = np.diff(out[order]) / np.diff(state.tau[order])
+        changed = np.flatnonzero(np.abs(factor - 1.0) > 1e-9)
+        return kind, ratio + math.log(factor[changed[0]]) if changed.size else ratio
+
+    return planted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "fields"), [(_propose_tent, {}), (_propose_warp, SEVERAL["two sequences"])])
+def test_a_wrong_exponent_of_the_jacobian_is_noticed(function, fields):
+    problem, target, _ = build(fields, memory=False)
+    noticed = set()
+    for window in WINDOWS:
+        for seed in range(12):
+            kind = check(function, problem, target, window, seed)
+            if kind in (TENT, EARLY_RAMP, LATE_RAMP):
+                with pytest.raises(AssertionError):
+                    check(_with_one_power_more(function), problem, target, window, seed)
+                noticed.add(kind)
+    assert noticed == {TENT, EARLY_RAMP, LATE_RAMP}
+
+
+@njit(cache=True)
+def _draw_splits(target, state, moves, row, rng, out):
+    """Times of a row from its proposal with memory, and log q(here) / q(there), into out (n, 2)."""
+    target, state = hold(target), hold(state)
+    set_memory(target.needs.memory, target.rows, state.phi)
+    now = hold(make_pass(target, state, moves, 0.0, 1))
+    place_all(now, state.order)
+    for k in range(len(out)):
+        out[k, 0], out[k, 1] = draw_split_with_memory(now, row, state.tau[row], 0.0, rng)
+
+
+def test_rows_with_memory_are_drawn_with_the_density_that_the_ratio_has(rng):
+    """By the distribution function of 4,000 draws; a density that is wrong by a power of 1.2 is noticed."""
+    _, target, state = build({}, memory=True)
+    out = np.empty((4000, 2))
+    _draw_splits(target, state, mcmc.MOVES, 4, rng, out)
+    time, log_ratio = out[np.argsort(out[:, 0])].T
+    assert np.isfinite(out).all()
+
+    def furthest(power):
+        density = np.exp(power * (log_ratio.min() - log_ratio))
+        total = np.concatenate([[0.0], np.cumsum(np.diff(time) * 0.5 * (density[1:] + density[:-1]))])
+        return np.sqrt(len(time)) * np.abs(total / total[-1] - np.linspace(0.0, 1.0, len(time))).max()
+
+    assert furthest(1.0) < 1.63 < furthest(1.2)  # 1 % of Kolmogorov's distribution
 
 
 @pytest.mark.parametrize("N", [1, 2, 7, 64, 100])
