@@ -26,7 +26,7 @@ from .posterior.diagnosis import evidence
 from .posterior.posterior import Posterior
 from .record import Record
 from .records.consistency import overlapping_slices
-from .records.layers import STEPS, add_layers, tie_equal_depths
+from .records.layers import STEPS, add_layers, mark_hiatuses, tie_equal_depths
 from .support.checks import check_whole
 from .support.convergence import FEWEST_DRAWS
 from .support.memory import check_memory
@@ -204,7 +204,7 @@ def age_depth(
     time.
 
     steps: the number of steps that a core is divided into, for tables and figures.
-    hiatus: depths of the hiatuses of the record.
+    hiatus: depths of hiatuses, each between two rows; in addition to those that the record marks.
     options: as for ``lamina.fit``. Dates given as t and t_sd have Student-t errors here, as in Bacon, so that a date
         may be an outlier (``Posterior.date_outliers``); ``t_errors="normal"`` gives them normal errors.
     """
@@ -216,7 +216,7 @@ def prepare_age_depth(
     record: Record, steps: int = STEPS, seed: int = 0, *, hiatus: Sequence[float] = (), **options: Any
 ) -> Fit:
     """What ``prepare`` is to ``fit``, for ``age_depth``. Errors are about the rows of ``record``, not about layers."""
-    n = len(record)
+    record, n = mark_hiatuses(record, hiatus), len(record)
     options = {"t_errors": "normal" if "t_scale" in options.get("estimate", ()) else "student"} | options
     if isinstance(steps, int | np.integer):
         check_memory(f"steps = {steps:,}", BYTES_A_STEP * steps)

@@ -18,7 +18,7 @@ from .model.tails import as_fitted
 from .posterior.agedepth import times_at
 from .posterior.posterior import Posterior
 from .record import Record
-from .records.layers import STEPS, tie_equal_depths
+from .records.layers import STEPS, mark_hiatuses, tie_equal_depths
 from .records.ties import merge_ties
 from .support.checks import check_whole
 from .support.numbers import count, percent
@@ -185,6 +185,7 @@ def validate(
     Raises RecordError with fewer than six dates that could be left out.
     """
     check_whole("folds", folds, 2)
+    record = mark_hiatuses(record, hiatus)
     layers, kept = _layers_to_leave_out(record)
     folds = min(folds, len(layers))
     tables, unconverged, progress = [], 0, options.pop("progress", None)

@@ -1,5 +1,6 @@
 """The age-depth model of a core: its laws, its figure, and whether its bands hold the truth."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import fits
@@ -149,3 +150,25 @@ def test_a_least_gap_is_shared_by_the_steps_between():
     for first, last in pairwise(DEPTH):
         inside = (record.depth >= first) & (record.depth < last)
         assert record.least_gap[inside].sum() == pytest.approx(30.0)
+
+
+def test_hiatuses_are_given_by_their_depths():
+    depth = np.arange(0.0, 80.0, 10.0)
+    record = Record(20.0 * depth + 2000.0 * (depth > 35.0), 10.0, np.nan, np.inf, depth=depth)
+    ages = lamina.age_depth(record, steps=10, draws=200, cores=1, hiatus=[35.0]).ages([34.0, 39.0])
+    marked = replace(record, hiatus=depth == 30.0)
+    assert ages.equals(lamina.age_depth(marked, steps=10, draws=200, cores=1, hiatus=[35.0]).ages([34.0, 39.0]))
+    assert ages["mean"][0] < 1000.0
+    assert ages["mean"][1] > 2400.0
+    for wrong in 500.0, -3.0, 30.0:
+        with pytest.raises(lamina.RecordError, match="lies between no two rows; the rows have depths from 0 to 70"):
+            lamina.age_depth(record, hiatus=[wrong])
+
+
+def test_a_core_top_of_the_year_of_coring_holds_the_model():
+    depth = np.arange(0.0, 80.0, 10.0)
+    t, t_sd = -70.0 + 20.0 * depth, np.where(depth == 0.0, 0.0, 30.0)
+    ages = lamina.age_depth(Record(t, t_sd, np.nan, np.inf, depth=depth), draws=200, cores=1).ages([0.0, 5.0])
+    assert ages["sd"][0] == pytest.approx(0.0, abs=1e-9)
+    assert ages["mean"][0] == pytest.approx(-70.0)
+    assert ages["q2.5"][1] > -70.0

@@ -19,6 +19,10 @@ Array = np.ndarray
 STEPS = 60
 
 
+#: A layer right below a hiatus is deeper than it by this part of the distance of its neighbours.
+BELOW_HIATUS = 1e-6
+
+
 class _Place(NamedTuple):
     """A row of a record with layers."""
 
@@ -61,6 +65,29 @@ def add_layers(record: Record, steps: int = STEPS, hiatus: Sequence[float] = ())
         places=None if record.places is None else record.places.of_rows(np.array(source)),
     )
     return layered, source
+
+
+def mark_hiatuses(record: Record, depths: Sequence[float]) -> Record:
+    """The record with a hiatus between the two rows of a sequence that lie around each of some depths.
+
+    Raises RecordError for a depth that lies between no two rows of any sequence.
+    """
+    if record.depth is None or not len(depths):
+        return record
+    flags = np.zeros(len(record), dtype=bool) if record.hiatus is None else record.hiatus.copy()
+    for one in depths:
+        found = False
+        for _, rows in record.sequences:
+            first, last = record.depth[rows[:-1]], record.depth[rows[1:]]
+            here = np.flatnonzero((np.minimum(first, last) < one) & (one < np.maximum(first, last)))
+            flags[rows[here]], found = True, found or bool(here.size)
+        if not found:
+            low, high = np.nanmin(record.depth), np.nanmax(record.depth)
+            raise RecordError(
+                f"hiatus: {one:g} lies between no two rows; the rows have depths from {low:g} to {high:g}. Give a "
+                "depth between two rows."
+            )
+    return replace(record, hiatus=flags)
 
 
 def keep_rows(record: Record, keep: Array) -> Record:
@@ -110,8 +137,10 @@ def _places(record: Record, rows: Array, steps: int, hiatus: list[float]) -> lis
         between = then - here > 1.5 * step > 0.0
         inside = np.linspace(here, then, round((then - here) / step) + 1)[1:-1] if between else np.empty(0)
         known = [one for one in hiatus if flag and here < one < then][:1]
-        edges = np.unique([here, *inside, *known])
         at = known[0] if known else here  # where the hiatus is
+        # If its depth is known, all of it is there, and not on the way to the next layer.
+        below = [at + BELOW_HIATUS * (then - here)] if known else []
+        edges = np.unique([here, *inside, *known, *below])
         # The minimum gap is divided among the steps.
         share = np.diff([*edges, then]) / (then - here) if then > here else np.ones(len(edges))
         for n, one in enumerate(edges):
