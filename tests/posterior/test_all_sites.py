@@ -6,7 +6,8 @@ import pytest
 
 import lamina
 from lamina.field.prediction import parts_of
-from lamina.posterior.fields.sites import curves_and_rates, interval_rates_of_sites, sampled_levels
+from lamina.posterior.fields.sites import curves_and_rates, sampled_levels
+from lamina.posterior.intervals import interval_rates
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_draws_are_those_of_each_site(posterior):
 
 
 def test_rates_of_all_sites_are_those_of_their_draws(posterior):
-    found = interval_rates_of_sites(posterior, [(0.0, 500.0), (500.0, 1000.0)], 40, 3, scale=1000.0)
+    found = interval_rates(posterior, [(0.0, 500.0), (500.0, 1000.0)], 40, 3, scale=1000.0)
     assert found["site"].tolist() == ["A", "A", "B", "B", "C", "C"]
     drawn = posterior.sample_curves([0.0, 500.0, 1000.0], 40, 3, site="B")
     rates = 1000.0 * np.diff(drawn) / 500.0

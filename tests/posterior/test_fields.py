@@ -11,6 +11,7 @@ from lamina import Constant, EachSite, KernelError, Linear, Matern12, Matern32, 
 from lamina.field import oracle
 from lamina.fitting import prepare
 from lamina.posterior.fields import problem_of
+from lamina.posterior.fields.identifiability import explain_trends
 
 pytestmark = pytest.mark.slow
 NAMES = ("Cape", "Harbor", "Island")
@@ -197,3 +198,68 @@ def test_a_field_of_rough_curves_has_no_rate():
     with pytest.raises(KernelError, match="Matern12"):
         found.rate(AT, site="Cape")
     assert list(found.components(AT, rate=True, site="Cape")["component"].unique()) == ["common"]
+
+
+def test_a_map_has_the_curves_of_its_places_and_names_of_cf(tmp_path):
+    found = posterior(gia=(0.1, 0.2, 0.3))
+    found_map = found.field([5.5, 1.0], [36.0, 39.5], [-74.5, -71.0, -60.0])
+    assert dict(found_map.sizes) == {"time": 2, "latitude": 2, "longitude": 3}
+    curve, rate = found.curve_and_rate([5.5, 1.0], where=(39.5, -71.0))
+    at = found_map.sel(latitude=39.5, longitude=-71.0)
+    for name, table in ("level", curve), ("rate", rate):
+        np.testing.assert_allclose(at[name], table["mean"], rtol=1e-7)
+        np.testing.assert_allclose(at[f"{name}_sd"], table["sd"], rtol=1e-6)
+    assert found_map["latitude"].attrs["units"] == "degrees_north"
+    assert found_map["level_sd"].attrs["long_name"]
+    found_map.to_netcdf(tmp_path / "map.nc", engine="h5netcdf")
+    far = found.field([5.0], [-40.0], [100.0])
+    assert far["extrapolated"].all()
+    with pytest.raises(MethodError, match="latitudes"):
+        found.field([5.0], [140.0], [35.0])
+
+
+def test_rates_of_intervals_are_those_of_each_site():
+    found = posterior()
+    intervals = [(1.0, 3.0), (4.0, 8.0)]
+    table = lamina.interval_rates(found, intervals, draws=100)
+    assert list(table["site"].unique()) == list(NAMES)
+    one = lamina.interval_rates(found, intervals, draws=100, site="Harbor")
+    np.testing.assert_allclose(table.query("site == 'Harbor'")["mean"], one["mean"])
+    drawn = found.sample_curves([1.0, 3.0], n=100, site="Cape")
+    np.testing.assert_allclose(table["mean"][0], (drawn[:, 1] - drawn[:, 0]).mean() / 2.0, atol=0.2)
+    assert 0.0 <= found.faster(*intervals, draws=50, site="Cape") <= 1.0
+    with pytest.raises(MethodError, match="give a place"):
+        found.faster(*intervals)
+    with pytest.raises(MethodError, match="give a place"):
+        found.first_exceeds(0.5)
+    assert len(found.first_exceeds(0.5, draws=20, where=(36.0, -74.0))) == 1
+
+
+def test_emergence_is_when_rates_leave_their_past():
+    """A flat past and a steep end: sites emerge near the turn; a flat curve never does."""
+    rng = np.random.default_rng(1)
+    t = np.tile(np.arange(0.0, 100.0, 2.0), 2)
+    site = np.repeat(["a", "b"], 50)
+    y = np.where(site == "a", 0.3 * np.maximum(t - 70.0, 0.0), 0.0) + rng.normal(0.0, 0.05, 100)
+    places = {"site": site, "latitude": [30.0, 40.0], "longitude": [-76.0, -40.0], "sequence": [None] * 100}
+    record = lamina.Record(t, 0.0, y, 0.05, **places)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lamina.NotConverged)
+        found = lamina.fit(record, kernel=Matern32() * EachSite(), draws=40, warmup=100, max_sweeps=20, chains=2)
+    table = found.emergence((0.0, 60.0), window=6.0, draws=60).set_index("site")
+    assert 66.0 < table.loc["a", "emergence"] < 78.0
+    assert table.loc["a", "p_last"] > 0.99
+    assert not table.loc["b", "p_last"] > 0.99
+    with pytest.raises(MethodError, match="shorter"):
+        found.emergence((0.0, 3.0), window=6.0)
+
+
+def test_the_trends_that_cannot_be_told_apart_are_reported():
+    found = posterior()
+    assert -1.0 <= found.diagnostics["trend_correlation"] < 0.0
+    assert "mean rate of the sites" in explain_trends(found)
+    periods = ((0.0, 3.0), (7.0, 10.0))
+    table = found.common(np.concatenate([np.linspace(a, b, 21) for a, b in periods]), equal_means=periods)
+    np.testing.assert_allclose(table["mean"][:21].mean(), table["mean"][21:].mean(), atol=1e-9)
+    rate = found.common([5.0], rate=True, equal_means=periods)
+    assert np.isfinite(rate["mean"][0])

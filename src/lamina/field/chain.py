@@ -88,6 +88,31 @@ def predict(
     return total, covariance
 
 
+def predict_many(field: Field, theta: Array, data: Data, tau: Array, at: Array, targets: Targets) -> Array:
+    """Mean and variance of level, then of rate, at increasing times at (M,) and many places T: (4, M, T).
+
+    The smoother gives levels and rates of the R processes by themselves; each place is a mixture of them.
+    """
+    found = run(field, theta, data, tau)
+    R, C, T = targets.mix.shape[1], found.series.Z.shape[1], len(targets.mix)
+    every = np.ones(len(field.terms), dtype=np.bool_)
+    mean, covariance = np.empty((len(at), C, 2 * R)), np.empty((len(at), 2 * R, 2 * R))
+    alone = Targets(np.eye(R), np.zeros((R, len(every))), np.zeros(R))
+    smooth(field.layout, found.values, found.series, at, alone, every, mean, covariance)
+    offset, columns = trend_at(field, data, at, targets, every, True)
+    own = own_variances(field, found.values, targets, at)
+    out = np.empty((4, len(at), T))
+    for n, some in enumerate((slice(0, R), slice(R, 2 * R))):
+        here = slice(n * T, (n + 1) * T)
+        mixed = mean[:, :, some] @ targets.mix.T  # (M, C, T)
+        left = columns[:, here] - mixed[:, 1:].transpose(0, 2, 1)
+        out[2 * n] = mixed[:, 0] + offset[:, here] + left @ found.trend.coefficients
+        out[2 * n + 1] = ((targets.mix @ covariance[:, some, some]) * targets.mix).sum(axis=2)
+        out[2 * n + 1] += ((left @ found.trend.covariance) * left).sum(axis=2) + own[n]
+    out[1::2] = np.maximum(out[1::2], 0.0)
+    return out
+
+
 def trend_at(field: Field, data: Data, at: Array, targets: Targets, wanted: Array, common: bool) -> tuple[Array, Array]:
     """What is known of level and rate beforehand (M, 2T), and the columns of the common trend (M, 2T, q)."""
     T, linear = len(targets.gia), field.layout.linear & wanted
@@ -112,17 +137,25 @@ def own_covariance(field: Field, values: Values, targets: Targets, at: Array, wa
     layout, T = field.layout, len(targets.own)
     found = np.zeros((len(at), 2 * T, 2 * T))
     here = np.arange(T)
-    for k in np.flatnonzero(wanted):
+    found[:, here, here], found[:, T + here, T + here] = own_variances(field, values, targets, at, wanted)
+    for k in np.flatnonzero(wanted & layout.linear):
+        both = targets.own[:, k] * (at - layout.origin[k])[:, None]
+        found[:, here, T + here] += both
+        found[:, T + here, here] += both
+    return found
+
+
+def own_variances(field: Field, values: Values, targets: Targets, at: Array, wanted: Array | None = None) -> Array:
+    """(2, M, T): the variances on the diagonal of ``own_covariance``, of level and rate."""
+    layout, found = field.layout, np.zeros((2, len(at), len(targets.own)))
+    for k in range(len(values.rate)) if wanted is None else np.flatnonzero(wanted):
         own = targets.own[:, k]
         if layout.linear[k]:
-            lever = (at - layout.origin[k])[:, None]
-            found[:, here, here] += own * lever**2
-            found[:, T + here, T + here] += own
-            found[:, here, T + here] += own * lever
-            found[:, T + here, here] += own * lever
+            found[0] += own * (at - layout.origin[k])[:, None] ** 2
+            found[1] += own
         else:
-            found[:, here, here] += own
-            found[:, T + here, T + here] += own * _slope_variance(int(layout.dim[k])) * values.rate[k] ** 2
+            found[0] += own
+            found[1] += own * _slope_variance(int(layout.dim[k])) * values.rate[k] ** 2
     return found
 
 

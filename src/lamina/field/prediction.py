@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..kernels import Kernel, SpaceTime, Stationary, TrendTerm
 from ..support.cpus import in_parts
 from . import chain
 from .chain import Part
-from .data import Targets, at_sites, elsewhere
+from .data import Data, Targets, at_sites, elsewhere
 from .filter import Series, new_gains
 from .layout import Layout, Values
 from .paths import draw_path
@@ -69,59 +69,93 @@ def has_rate(kernel: Kernel, part: Part) -> bool:
     return all(term.has_rate for term, wanted in zip(terms, part.terms, strict=True) if wanted)
 
 
-def curves(problem: FieldProblem, chosen: Chosen, at: Array, place: Place, part: Part | None = None) -> Array:
-    """Mean and variance of the level, then of the rate, at internal times at (M,): (4, S, M)."""
-    order = np.argsort(at, kind="stable")
-    out = np.empty((4, len(chosen.tau), len(at)))
+def curves(
+    problem: FieldProblem, chosen: Chosen, at: Array, places: Sequence[Place], part: Part | None = None
+) -> Array:
+    """Mean and variance of the level, then of the rate, at P places and internal times at (M,): (4, S, P, M)."""
+    order, P = np.argsort(at, kind="stable"), len(places)
+    out = np.empty((4, len(chosen.tau), P, len(at)))
 
     def one_part(some: slice) -> None:
         for k in range(some.start, some.stop):
-            theta, data = problem.theta(chosen.phi[k]), problem.data_at(chosen.phi[k], chosen.extra_var)
-            tau = chosen.tau[k, problem.measured].astype(float, copy=False)
-            mean, covariance = chain.predict(
-                problem.field, theta, data, tau, at[order], targets_at(problem, theta, place), part
-            )
-            out[:, k, order] = mean[:, 0], covariance[:, 0, 0], mean[:, 1], covariance[:, 1, 1]
+            theta, data, tau = _draw_of(problem, chosen, k)
+            targets = targets_at(problem, theta, places)
+            mean, covariance = chain.predict(problem.field, theta, data, tau, at[order], targets, part)
+            variance = np.diagonal(covariance, axis1=1, axis2=2)
+            out[:, k, :, order] = np.stack(
+                [mean[:, :P], variance[:, :P], mean[:, P:], variance[:, P:]], axis=1
+            )  # (M, 4, P): NumPy puts the axis of an index array first
 
     in_parts(len(chosen.tau), one_part)
     out[1::2] = np.maximum(out[1::2], 0.0)
     return out
 
 
-def targets_at(problem: FieldProblem, theta: Array, place: Place) -> Targets:
-    """A place as the target of a prediction."""
+def _draw_of(problem: FieldProblem, chosen: Chosen, k: int) -> tuple[Array, Data, Array]:
+    """Parameters, data and inputs of the measured rows in draw k."""
+    tau = chosen.tau[k, problem.measured].astype(float, copy=False)
+    return problem.theta(chosen.phi[k]), problem.data_at(chosen.phi[k], chosen.extra_var), tau
+
+
+def targets_at(problem: FieldProblem, theta: Array, places: Sequence[Place]) -> Targets:
+    """Places as the targets of a prediction."""
     field = problem.field
-    if place.site >= 0:
-        return at_sites(field, field.values(theta), np.array([place.site]))
-    return elsewhere(field, theta, np.array([place.latitude]), np.array([place.longitude]))
+    sites = np.array([max(place.site, 0) for place in places])
+    found = at_sites(field, field.values(theta), sites)
+    away = np.array([place.site < 0 for place in places])
+    if away.any():
+        others = elsewhere(field, theta, *np.array([place[1:] for place in places if place.site < 0]).T)
+        for one, other in zip(found, others, strict=True):
+            one[away] = other
+    return found
 
 
 def sample(
-    problem: FieldProblem, chosen: Chosen, at: Array, place: Place, parts: list[Part], seed: int
-) -> Iterator[Array]:
-    """Joint draws of level and rate of some parts, one for each chosen draw: arrays (parts, 2, M).
+    problem: FieldProblem, chosen: Chosen, at: Array, places: Sequence[Place], parts: Sequence[Part], seed: int
+) -> Array:
+    """Joint draws of level and rate of some parts at P places, one for each chosen draw: (S, P, parts, 2, M).
 
     The same seed and times give the same draw of the field at every place.
     """
     order = np.argsort(at, kind="stable")
-    times = at[order]
-    for k in range(len(chosen.tau)):
-        rng = np.random.default_rng([seed, k])
-        theta, data = problem.theta(chosen.phi[k]), problem.data_at(chosen.phi[k], chosen.extra_var)
-        tau = chosen.tau[k, problem.measured].astype(float, copy=False)
-        found = chain.run(problem.field, theta, data, tau)
-        states, beta = chain.draw(problem.field, found, times, rng)
-        targets = targets_at(problem, theta, place)
-        layout, mix = problem.field.layout, targets.mix[0]
-        own = _own_paths(layout, found.values, targets.own[0], times, rng) if place.site < 0 else None
-        drawn = np.empty((len(parts), 2, len(at)))
-        for p, part in enumerate(parts):
-            offset, columns = chain.trend_at(problem.field, data, times, targets, *part)
-            drawn[p][:, order] = read_states(layout, found.values, mix, part.terms, times, states)
-            drawn[p][:, order] += (offset + columns @ beta).T
-            if own is not None:
-                drawn[p][:, order] += own[part.terms].sum(axis=0)
-        yield drawn
+    out = np.empty((len(chosen.tau), len(places), len(parts), 2, len(at)))
+
+    def one_part(some: slice) -> None:
+        for k in range(some.start, some.stop):
+            out[k][..., order] = _sample_one(
+                problem, chosen, k, at[order], places, parts, np.random.default_rng([seed, k])
+            )
+
+    in_parts(len(chosen.tau), one_part)
+    return out
+
+
+def _sample_one(
+    problem: FieldProblem,
+    chosen: Chosen,
+    k: int,
+    at: Array,
+    places: Sequence[Place],
+    parts: Sequence[Part],
+    rng: np.random.Generator,
+) -> Array:
+    """One joint draw at increasing times: (P, parts, 2, M)."""
+    theta, data, tau = _draw_of(problem, chosen, k)
+    found, layout = chain.run(problem.field, theta, data, tau), problem.field.layout
+    states, beta = chain.draw(problem.field, found, at, rng)
+    targets = targets_at(problem, theta, places)
+    drawn, P = np.empty((len(places), len(parts), 2, len(at))), len(places)
+    for n, part in enumerate(parts):
+        offset, columns = chain.trend_at(problem.field, data, at, targets, *part)
+        known = (offset + columns @ beta).reshape(len(at), 2, P)
+        for p in range(P):
+            drawn[p, n] = read_states(layout, found.values, targets.mix[p], part.terms, at, states) + known[:, :, p].T
+    for p, place in enumerate(places):
+        if place.site < 0:
+            own = _own_paths(layout, found.values, targets.own[p], at, rng)
+            for n, part in enumerate(parts):
+                drawn[p, n] += own[part.terms].sum(axis=0)
+    return drawn
 
 
 def read_states(layout: Layout, values: Values, mix: Array, wanted: Array, at: Array, states: Array) -> Array:
@@ -156,3 +190,15 @@ def _own_paths(layout: Layout, values: Values, own: Array, at: Array, rng: np.ra
     states, gains = np.empty((len(at), int(edges[-1]))), new_gains(0, int(edges[-1]), 1)
     draw_path(alone, Values(values.rate, mix[None]), nothing, gains, np.empty(0), at, rng, states)
     return np.array([read_states(alone, values, mix, np.arange(K) == k, at, states) for k in range(K)])
+
+
+def maps(problem: FieldProblem, chosen: Chosen, at: Array, latitude: Array, longitude: Array) -> Iterator[Array]:
+    """Mean and variance of the level, then of the rate, at T places and increasing times at (M,), (4, M, T) each draw.
+
+    One smoother for all places: it gives the levels and rates of the processes that places are mixed of.
+    """
+    for k in range(len(chosen.tau)):
+        theta, data, tau = _draw_of(problem, chosen, k)
+        yield chain.predict_many(
+            problem.field, theta, data, tau, at, elsewhere(problem.field, theta, latitude, longitude)
+        )

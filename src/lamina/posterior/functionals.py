@@ -24,6 +24,7 @@ from ..engine.quantiles import LEVELS, QUANTILES
 from ..errors import MethodError
 from ..records.axes import describe
 from ..support.checks import argument
+from . import fields
 from .intervals import checked, interval_name, interval_rates
 from .times import enough
 
@@ -48,6 +49,7 @@ def first_exceeds(
     of: Of = "curve",
     draws: int = DRAWS,
     seed: int = 0,
+    **place: Any,
 ) -> pd.DataFrame:
     """When the curve, or its rate, first exceeded each ``level`` in a period: one row per level.
 
@@ -58,12 +60,14 @@ def first_exceeds(
     between: the period (from, to), by default from the first to the last input.
     of: "curve", or "rate" for levels of the rate of change, forward in time.
 
+    place: site="..." or where=(latitude, longitude), for a record with places.
+
     Times between those of the grid are interpolated. Raises MethodError for invalid levels or periods.
     """
     import pandas as pd
 
     levels = argument("level", level)
-    time, values = _drawn(posterior, between, of, draws, seed)
+    time, values = _drawn(posterior, between, of, (draws, seed), place)
     lines = []
     for one in levels:
         first = first_above(time, values, one)
@@ -80,6 +84,7 @@ def extremes(
     of: Of = "curve",
     draws: int = DRAWS,
     seed: int = 0,
+    **place: Any,
 ) -> pd.DataFrame:
     """Size and time of the maximum and of the minimum of the curve, or of its rate, in a period: four lines.
 
@@ -89,12 +94,12 @@ def extremes(
     """
     import pandas as pd
 
-    time, values = _drawn(posterior, between, of, draws, seed)
+    time, values = _drawn(posterior, between, of, (draws, seed), place)
     lines = []
-    for name, place in ("maximum", values.argmax(axis=1)), ("minimum", values.argmin(axis=1)):
-        sizes = values[np.arange(len(values)), place]
-        p_end = float(np.mean((place == 0) | (place == len(time) - 1)))
-        for quantity, found in ("size", sizes), ("time", time[place]):
+    for name, peak in ("maximum", values.argmax(axis=1)), ("minimum", values.argmin(axis=1)):
+        sizes = values[np.arange(len(values)), peak]
+        p_end = float(np.mean((peak == 0) | (peak == len(time) - 1)))
+        for quantity, found in ("size", sizes), ("time", time[peak]):
             lines.append({"extreme": name, "quantity": quantity, "p_end": p_end, **_summary(found)})
     return pd.DataFrame(lines)
 
@@ -104,15 +109,17 @@ def faster(
     period: tuple[float, float],
     other: tuple[float, float],
     *,
-    draws: int = 4000,
+    draws: int | None = None,
     seed: int = 0,
+    **place: Any,
 ) -> float:
     """The probability that one ``period`` (from, to) rose faster than an ``other``: of mean rates, forward in time.
 
-    Raises MethodError for invalid or identical periods.
+    Raises MethodError for invalid or identical periods. place: as in ``first_exceeds``.
     """
     periods = checked([period, other])
-    table = interval_rates(posterior, periods, draws, seed, scale=describe(posterior.record).time_sign)
+    fields.place_of(posterior, place.get("site"), place.get("where"))
+    table = interval_rates(posterior, periods, draws, seed, scale=describe(posterior.record).time_sign, **place)
     return float(table[f"p>{interval_name(*periods[1])}"][0])
 
 
@@ -159,9 +166,12 @@ def first_above(time: Array, values: Array, level: float) -> Array:
 
 
 def _drawn(
-    posterior: Posterior, between: tuple[float, float] | None, of: Of, draws: int, seed: int
+    posterior: Posterior, between: tuple[float, float] | None, of: Of, draws: tuple[int, int], place: dict[str, Any]
 ) -> tuple[Array, Array]:
-    """Times in the order in which they pass, (M,), and joint draws of the curve or the rate, (draws, M)."""
+    """Times in the order in which they pass, (M,), and joint draws of the curve or the rate, (draws, M).
+
+    draws: their number and seed. place: site or where, in a field.
+    """
     if of not in ("curve", "rate"):
         raise MethodError(f"of must be 'curve' or 'rate', got {of!r}.")
     if between is None:
@@ -171,8 +181,8 @@ def _drawn(
     axes = describe(posterior.record)
     time = axes.oldest_first(np.linspace(low, high, enough(posterior, high - low, GRID_TIMES)))
     if of == "curve":
-        return time, posterior.sample_curves(time, n=draws, seed=seed)
-    return time, axes.time_sign * posterior.sample_rates(time, n=draws, seed=seed)
+        return time, posterior.sample_curves(time, *draws, **place)
+    return time, axes.time_sign * posterior.sample_rates(time, *draws, **place)
 
 
 def _summary(values: Array) -> dict[str, Any]:

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..engine.quantiles import LEVELS
 from ..errors import MethodError
+from ..records.axes import describe
+from ..support.checks import check_whole
+from . import fields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,14 +21,21 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+#: Draws of a curve, and of a field.
+DRAWS, FIELD_DRAWS = 4000, 500
+#: Windows begin so many times a window.
+WINDOWS_OVERLAP = 6
+
 
 def interval_rates(
     posterior: Posterior,
     intervals: Sequence[tuple[float, float]],
-    draws: int = 4000,
+    draws: int | None = None,
     seed: int = 0,
     *,
     scale: float = 1.0,
+    site: str | None = None,
+    where: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """The mean rate (f(b) - f(a)) / (b - a) over each interval (a, b), from joint draws of the curve.
 
@@ -33,11 +43,38 @@ def interval_rates(
     each interval a column such as ``p>1900:2000``, the probability that it exceeds the rate there (NaN for itself).
 
     ``scale`` multiplies all rates: 1000 for millimetres from metres, -1 for rates forward in time on a scale of ages.
-    The computing time grows as draws times rows. Raises MethodError for an invalid interval.
+    draws: by default 4000, in a field 500. The computing time grows as draws times rows.
+    site, where: of a record with places, one place; without them the table has all sites, one below the other, with a
+        first column ``site``.
+    Raises MethodError for an invalid interval.
     """
+    import pandas as pd
+
     pairs = checked(intervals)
-    curve = posterior.sample_curves(interval_ends(pairs), n=draws, seed=seed) if pairs else np.empty((0, 0))
-    return rates_between(pairs, curve, scale)
+    if not pairs:
+        return rates_between(pairs, np.empty((0, 0)), scale)
+    found = []
+    for name, curve in _sampled(posterior, interval_ends(pairs), draws, seed, site, where):
+        table = rates_between(pairs, curve, scale)
+        if name is not None:
+            table.insert(0, "site", name)
+        found.append(table)
+    return pd.concat(found, ignore_index=True)
+
+
+def _sampled(
+    posterior: Posterior, at: Array, draws: int | None, seed: int, site: str | None, where: tuple[float, float] | None
+) -> list[tuple[str | None, Array]]:
+    """Joint draws of curves at times at (M,), (draws, M) each: of one curve, of one place, or of all sites by name."""
+    if posterior.record.places is None:
+        fields.place_of(posterior, site, where)
+        return [(None, posterior.sample_curves(at, n=draws or DRAWS, seed=seed))]
+    check_whole("seed", seed, 0)
+    check_whole("draws", draws or FIELD_DRAWS, 1)
+    names, places = fields.sites_or_place(posterior, site, where)
+    whole = [fields.everything(posterior)]
+    drawn = fields.samples(posterior, at, places, draws or FIELD_DRAWS, seed, whole)[:, :, 0, 0]
+    return [(name, drawn[:, p]) for p, name in enumerate(names)]
 
 
 def interval_ends(pairs: Sequence[tuple[float, float]]) -> Array:
@@ -63,6 +100,56 @@ def rates_between(pairs: Sequence[tuple[float, float]], curve: Array, scale: flo
         above[k] = np.nan
         columns[f"p>{interval_name(*pair)}"] = above
     return pd.DataFrame(columns)
+
+
+def emergence(
+    posterior: Posterior,
+    reference: tuple[float, float],
+    window: float = 60.0,
+    probability: float = 0.9,
+    *,
+    draws: int | None = None,
+    seed: int = 0,
+    site: str | None = None,
+    where: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """The time of emergence: from when on the rate has been above that of a period of reference (Walker et al. 2022).
+
+    Rates are means over windows. For each time, p is the probability that the rate of the window around it is above the
+    rate of a window drawn at random from the ``reference`` (from, to), both in the same draw of the curve. The time of
+    emergence is the middle of the first window from which on p stays at or above ``probability``.
+    One line per curve: ``site`` in a field, ``emergence`` (NaN if there is none) and ``p_last``, p at the end.
+
+    window: the length of the windows, in units of t; the last one ends with the data. Rates are forward in time. site,
+    where and draws as in ``interval_rates``.
+    """
+    import pandas as pd
+
+    ((low, high),) = checked([reference])
+    for what, value in ("window", window), ("probability", probability):
+        if not (isinstance(value, int | float) and 0.0 < value < math.inf):
+            raise MethodError(f"{what} must be a positive number, got {value!r}.")
+    if high - low < window:
+        raise MethodError(f"the reference {interval_name(low, high)} is shorter than a window of {window:g}.")
+    axes = describe(posterior.record)
+    centre, step = posterior.input_means, window / WINDOWS_OVERLAP
+    end = float(centre.min() if axes.backwards else centre.max())
+    sign = -1.0 if axes.backwards else 1.0
+    past, first = np.arange(low, high - window + 1e-9 * window, step), (low if axes.backwards else high)
+    later = first + sign * np.arange(0.0, sign * (end - first) - window + 1e-9 * window, step)  # where windows begin
+    if not len(later):
+        raise MethodError(f"no window of {window:g} fits between the reference and {end:g}.")
+    times, place = np.unique(np.concatenate([past, past + window, later, later + sign * window]), return_inverse=True)
+    edges = np.split(place, np.cumsum([len(past), len(past), len(later)]))
+    lines = []
+    for name, curve in _sampled(posterior, times, draws, seed, site, where):
+        before = sign * (curve[:, edges[1]] - curve[:, edges[0]]) / window
+        after = (curve[:, edges[3]] - curve[:, edges[2]]) / window
+        p = np.array([(after[:, k, None] > before).mean() for k in range(after.shape[1])])
+        stays = np.flatnonzero(np.minimum.accumulate(p[::-1])[::-1] >= probability)
+        when = later[stays[0]] + sign * 0.5 * window if stays.size else math.nan
+        lines.append(({} if name is None else {"site": name}) | {"emergence": when, "p_last": float(p[-1])})
+    return pd.DataFrame(lines)
 
 
 def interval_name(a: float, b: float) -> str:

@@ -26,15 +26,17 @@ from ..record import Record
 from ..support.checks import argument, check_whole
 from ..support.display import Facts, as_html, as_text
 from ..support.numbers import count, number, short, with_sd
-from . import agedepth, export, fields, functionals, inputs, storage, times
+from . import agedepth, export, fields, functionals, inputs, intervals, storage, times
 from .diagnosis import conflict_limit, count_conflicts, rows_in_conflict, state_of
-from .fields import Where
+from .fields import Where, maps
+from .fields.identifiability import Period, common_with_equal_means, trend_correlation
 from .summary import describe
 
 if TYPE_CHECKING:
     import arviz
     import pandas as pd
     import pyleoclim
+    import xarray as xr
 
 Array = np.ndarray
 
@@ -112,7 +114,15 @@ class Posterior:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """Convergence and other facts that the method reports, and the rows whose date is in conflict."""
-        return {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self.rows_in_conflict}
+        found = {"engine": self.problem.engine, **self.draws.diagnostics, "conflicts": self.rows_in_conflict}
+        if self.record.places is not None:
+            found["trend_correlation"] = self.trend_correlation
+        return found
+
+    @cached_property
+    def trend_correlation(self) -> float:
+        """In a field, the correlation of the common curve's trend and the mean rate of the sites; NaN without both."""
+        return trend_correlation(self)
 
     @property
     def rows_in_conflict(self) -> list[int]:
@@ -171,12 +181,33 @@ class Posterior:
         found = self._tables(at, ("curve", "rate"), True, fields.place_of(self, site, where))
         return found["curve"], found["rate"]
 
-    def common(self, at: ArrayLike, rate: bool = False) -> pd.DataFrame:
+    def common(
+        self, at: ArrayLike, rate: bool = False, *, equal_means: tuple[Period, Period] | None = None
+    ) -> pd.DataFrame:
         """What all sites of a field share, at times ``at``: mean, sd and quantiles of the curve, or of its rate.
 
-        It has the common level, and no part of the rates of the sites.
+        It has the common level, and no part of the rates of the sites. Its trend over the whole record may not be
+        distinguishable from their mean: ``diagnostics["trend_correlation"]`` is then near -1.
+        equal_means: two periods (from, to) in which the curve is to have equal means, such as ((-100, 100),
+            (1600, 1800)) in Kopp et al. (2016). In each draw the trend that makes them equal is then counted among the
+            rates of the sites.
         """
-        return fields.common(self, self._thinned(), at, rate)
+        if equal_means is not None:
+            return common_with_equal_means(self, at, rate, equal_means)
+        return fields.common(self, self.thinned(), at, rate)
+
+    def field(self, at: ArrayLike, latitude: ArrayLike, longitude: ArrayLike) -> xr.Dataset:
+        """Maps of a field at times ``at`` on a grid of latitudes and longitudes, in degrees.
+
+        An xarray.Dataset with the dimensions time, latitude and longitude and the variables level, level_sd, rate and
+        rate_sd, and with ``extrapolated``, which marks places that are farther from every site than the field is
+        correlated. Names and units follow the CF conventions: ``.to_netcdf(path)`` writes a file for a GIS.
+        """
+        return maps.field(self, at, latitude, longitude)
+
+    def emergence(self, reference: tuple[float, float], **options: Any) -> pd.DataFrame:
+        """When the rate left the range of a period of reference: ``lamina.functionals.emergence``."""
+        return intervals.emergence(self, reference, **options)
 
     def extrapolated(self, at: ArrayLike) -> Array:
         """Which times ``at`` lie beyond the data, shape (len(at),): ``lamina.posterior.times.data_range``.
@@ -200,8 +231,8 @@ class Posterior:
 
         place = fields.place_of(self, site, where)
         if place is not None:
-            return fields.components(self, self._thinned(), argument("at", at), place, rate)
-        grid, draws, names = argument("at", at), self._thinned(), component_names(self.problem.kernel)
+            return fields.components(self, self.thinned(), argument("at", at), place, rate)
+        grid, draws, names = argument("at", at), self.thinned(), component_names(self.problem.kernel)
         mean, var = components(self.problem, draws, self.problem.to_internal(grid))
         rough = set()
         if rate:
@@ -227,7 +258,7 @@ class Posterior:
             raise MethodError(
                 'a field has a rate at each site: components(at, rate=True, site=...) has it as "linear".'
             )
-        terms, draws = self.problem.kernel.trend, self._thinned()
+        terms, draws = self.problem.kernel.trend, self.thinned()
         kinds = [k for k, kind in enumerate((Constant, Linear)) if any(isinstance(term, kind) for term in terms)]
         origin = np.array([next((term.origin for term in terms if isinstance(term, Linear)), 0.0)])
         mean, var = components(self.problem, draws, origin)
@@ -301,7 +332,7 @@ class Posterior:
 
         if self.model.offsets is None:
             raise MethodError("the fit had no offsets: give their prior standard deviation to lamina.fit as offsets.")
-        draws, names = self._thinned(), [name for name, _ in self.problem.record.sequences]
+        draws, names = self.thinned(), [name for name, _ in self.problem.record.sequences]
         mean, var = (one[:, -len(names) :] for one in coefficients(self.problem, draws))
         table = summed_up(np.arange(len(names)), mean, var, draws.weight).drop(columns="at")
         table.insert(0, "sequence", pd.Series(names, dtype=object))
@@ -383,7 +414,7 @@ class Posterior:
     ) -> dict[str, pd.DataFrame]:
         if "rate" in wanted:
             self.problem.kernel.check_differentiable()
-        grid, draws = argument("at", at), self._thinned()
+        grid, draws = argument("at", at), self.thinned()
         if place is not None:
             return fields.tables(self, draws, grid, place, wanted, None if trend else fields.without_trend(self))
         step = max(NUMBERS_AT_ONCE // len(draws.tau), 1)
@@ -407,9 +438,10 @@ class Posterior:
     ) -> Array:
         check_whole("n", n, 1)
         check_whole("seed", seed, 0)
-        return fields.samples(self, argument("at", at), place, n, seed, parts or [fields.everything(self)])
+        return fields.samples(self, argument("at", at), [place], n, seed, parts or [fields.everything(self)])[:, 0]
 
-    def _thinned(self) -> Draws:
+    def thinned(self) -> Draws:
+        """The draws that bands are averaged over."""
         size, most = len(self.draws.tau), self.averaged
         return self.draws if size == most else self.draws.taken(evenly(size, most))
 

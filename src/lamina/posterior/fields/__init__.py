@@ -17,7 +17,7 @@ from ...field.prediction import Chosen, Place, curves, has_rate, parts_of, sampl
 from ...field.problem import FieldProblem, as_field
 from ...kernels.space import great_circle_km
 from ...methods.draws import Draws
-from ...records.places import Places
+from ...records.places import Places, place_in_words
 from ...support.checks import argument
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Tables of "curve" and "rate" of a part of the field at one place, times at (M,) in the user's scale."""
     problem, field = posterior.problem, problem_of(posterior)
-    f, f_var, rate, rate_var = curves(field, chosen(draws), problem.to_internal(at), place, part)
+    f, f_var, rate, rate_var = curves(field, chosen(draws), problem.to_internal(at), [place], part)[:, :, 0]
     found = {"curve": (f, f_var), "rate": (problem.rate_to_user(rate), rate_var)}
     beyond = posterior.extrapolated(at) | is_outside(posterior, place)
     return {name: summed_up(at, *found[name], draws.weight).assign(extrapolated=beyond) for name in wanted}
@@ -147,17 +147,28 @@ def components(posterior: Posterior, draws: Draws, at: Array, place: Place, rate
     return pd.concat(found, ignore_index=True)
 
 
-def samples(posterior: Posterior, at: Array, place: Place, n: int, seed: int, parts: Sequence[Part]) -> Array:
-    """n joint draws of level and rate of some parts at a place, (n, parts, 2, M), rates on the user's scale."""
+def samples(
+    posterior: Posterior, at: Array, places: Sequence[Place], n: int, seed: int, parts: Sequence[Part]
+) -> Array:
+    """n joint draws of level and rate of some parts at P places, (n, P, parts, 2, M), rates on the user's scale."""
     draws, rng = posterior.draws, np.random.default_rng(seed)
     again = n > len(draws.tau) or np.ptp(draws.weight) > 0.0
     which = rng.choice(len(draws.tau), size=n, p=draws.weight, replace=again)
     some = Chosen(draws.tau[which], draws.phi[which], draws.extra_var)
-    problem, out = posterior.problem, np.empty((n, len(parts), 2, len(at)))
-    for k, drawn in enumerate(sample(problem_of(posterior), some, problem.to_internal(at), place, list(parts), seed)):
-        out[k] = drawn
-    out[:, :, 1] = problem.rate_to_user(out[:, :, 1])
+    problem = posterior.problem
+    out = sample(problem_of(posterior), some, problem.to_internal(at), places, parts, seed)
+    out[:, :, :, 1] = problem.rate_to_user(out[:, :, :, 1])
     return out
+
+
+def sites_or_place(posterior: Posterior, site: str | None, where: Where | None) -> tuple[list[str], list[Place]]:
+    """The place that is given, or all sites: what to call them, and where they are."""
+    if site is None and where is None:
+        names = list(problem_of(posterior).places.names)
+        return names, [Place(s) for s in range(len(names))]
+    place = place_of(posterior, site, where)
+    assert place is not None
+    return [site if site is not None else place_in_words(place.latitude, place.longitude)], [place]
 
 
 def everything(posterior: Posterior) -> Part:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ...field.prediction import parts_of
 from ...methods.draws import affordable
 from ...plots.maps import region
-from ...posterior.fields.sites import curves_and_rates, interval_rates_of_sites, sampled_levels
+from ...posterior.fields.sites import curves_and_rates, sampled_levels
+from ...posterior.intervals import interval_rates
 from ...records.axes import describe
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _components(posterior: Posterior, at: Array, shown_site: str) -> pd.DataFram
 def _interval_rates(posterior: Posterior, intervals: Sequence[tuple[float, float]], seed: int) -> pd.DataFrame:
     """Mean rates over intervals at every site, forward in time, with their probabilities."""
     draws, forward = affordable(len(posterior.record), *RATE_DRAWS), describe(posterior.record).time_sign
-    return interval_rates_of_sites(posterior, intervals, draws, seed, scale=forward)
+    return interval_rates(posterior, intervals, draws, seed, scale=forward)
 
 
 def sites(record: Record) -> pd.DataFrame:
