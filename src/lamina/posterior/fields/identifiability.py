@@ -1,4 +1,4 @@
-"""What a field cannot tell apart: the trend of the common curve, and the mean of the rates of the sites.
+"""What a field cannot distinguish: the trend of the common curve, and the mean of the rates of the sites.
 
 The curve of a site is always identified. How its long trend is divided between what is common and the rates of the
 sites is decided by the prior of the common curve's length: a curve that is short compared with the record has no trend.
@@ -31,7 +31,7 @@ Period = tuple[float, float]
 DRAWS, TIMES = 200, 40
 #: Times of each period whose mean is computed.
 TIMES_A_PERIOD = 21
-#: Above this correlation, in size, trends are called hard to tell apart, and above the second one impossible.
+#: Above this correlation, in size, trends are called hard to distinguish, and above the second one impossible.
 HARD, IMPOSSIBLE = 0.7, 0.95
 
 
@@ -58,21 +58,21 @@ def trend_correlation(posterior: Posterior, draws: int = DRAWS, seed: int = 0) -
 
 
 def explain_trends(posterior: Posterior) -> str:
-    """What cannot be told apart, in plain words."""
+    """What cannot be distinguished, in plain words."""
     found = posterior.trend_correlation
     if np.isnan(found):
-        return "The field has no common curve or no rates of sites: there is nothing to tell apart."
+        return "The field has no common curve or no rates of sites: there is nothing to distinguish."
     size = f"Their posterior correlation is {number(found, 2)}."
     if found > -HARD:
-        return f"The trend of the common curve and the mean rate of the sites can be told apart. {size}"
+        return f"The trend of the common curve and the mean rate of the sites can be distinguished. {size}"
     if found > -IMPOSSIBLE:
         return (
-            "The trend of the common curve and the mean rate of the sites are hard to tell apart: a faster common rise "
+            "The trend of the common curve and the mean rate of the sites are hard to distinguish: a faster common rise "
             f"with slower rates of the sites would fit nearly as well. {size} Curves and rates at sites are well known."
         )
     return (
-        "The trend of the common curve cannot be told from the mean rate of the sites: only the prior divides them. "
-        f"{size} Curves and rates at sites are not affected. Look at the common curve as departures from a straight "
+        "The trend of the common curve cannot be distinguished from the mean rate of the sites: only the prior divides "
+        f"them. {size} Curves and rates at sites are not affected. Look at the common curve as departures from a straight "
         "line, or set two periods in which it has equal means (equal_means)."
     )
 
