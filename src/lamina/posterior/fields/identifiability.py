@@ -67,13 +67,14 @@ def explain_trends(posterior: Posterior) -> str:
         return f"The trend of the common curve and the mean rate of the sites can be distinguished. {size}"
     if found > -IMPOSSIBLE:
         return (
-            "The trend of the common curve and the mean rate of the sites are hard to distinguish: a faster common rise "
-            f"with slower rates of the sites would fit nearly as well. {size} Curves and rates at sites are well known."
+            "The trend of the common curve and the mean rate of the sites are hard to distinguish: a faster common "
+            "rise with slower rates of the sites would fit nearly as well. "
+            f"{size} Curves and rates at sites are not affected."
         )
     return (
         "The trend of the common curve cannot be distinguished from the mean rate of the sites: only the prior divides "
-        f"them. {size} Curves and rates at sites are not affected. Look at the common curve as departures from a straight "
-        "line, or set two periods in which it has equal means (equal_means)."
+        f"them. {size} Curves and rates at sites are not affected. Look at the common curve as departures from a "
+        "straight line, or set two periods in which it has equal means (equal_means)."
     )
 
 
