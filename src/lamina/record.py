@@ -67,8 +67,8 @@ class Record:
     latitude, longitude: degrees north and east, one per row or per site (in the order of first appearance), or a
         mapping from sites. Longitudes may run from -180 to 180 or from 0 to 360. Rows of a site may differ by up to
         1 km; their mean is used.
-    gia, gia_sd: a rate of y per unit of t at each site that is known beforehand, such as that of glacial isostasy, and
-        its standard deviation, in the forms of latitude or one number. All sites have it, or none.
+    gia, gia_sd: a rate of y per unit of t at each site that is known before the fit, such as that of glacial isostasy,
+        and its standard deviation, in the forms of latitude or one number. All sites have it, or none.
     places: the same as an object, from another record; instead of site, latitude and longitude.
     t_name, t_unit, y_name, y_unit, depth_unit: names and units for tables and axes.
 

@@ -204,7 +204,7 @@ def validate(
         unconverged += not facts["converged"]
         tables.append(_predicted(posterior, record, rows).assign(fold=k))
     if not tables:
-        raise KeyboardInterrupt("the validation was interrupted before there was anything to keep.")
+        raise KeyboardInterrupt("the validation was interrupted before there were results.")
     return Validation(_joined(tables), folds, kept, unconverged, interrupted=len(tables) < folds)
 
 

@@ -185,7 +185,7 @@ def test_rates_of_an_unlikely_size_need_a_unit(table):
     assert "--gia-unit" in bad(table, ROWS, Options(gia=str(rates)))
     record = read(table(ROWS), Options(gia=str(rates), gia_unit="m/yr")).record
     np.testing.assert_allclose(record.places.gia, [0.0011, 0.0014, 0.001])
-    assert "is no unit of a rate" in bad(table, ROWS, Options(gia=str(rates), gia_unit="apples"))
+    assert "is not a unit of a rate" in bad(table, ROWS, Options(gia=str(rates), gia_unit="apples"))
 
 
 def test_two_rates_of_a_site_are_refused(table):

@@ -25,7 +25,7 @@ class Data(NamedTuple):
     design: Design  #: of the trend that is common to all sites
 
     def columns(self, tau: Array) -> Array:
-        """Z (N, C): y less what is known beforehand, then the columns of the common trend."""
+        """Z (N, C): y less what is known before the fit, then the columns of the common trend."""
         return self.base + self.slope * tau[:, None]
 
     def in_order(self, tau: Array, order: Array) -> Series:
@@ -39,7 +39,7 @@ class Targets(NamedTuple):
 
     mix: Array  #: (T, R) how processes are mixed there
     own: Array  #: (T, K) variance of what is not shared with any site
-    gia: Array  #: (T,) rate that is known beforehand
+    gia: Array  #: (T,) rate that is known before the fit
 
 
 def make_data(field: Field, tau: Array, site: Array, y: Array, y_sd: Array) -> Data:

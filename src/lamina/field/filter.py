@@ -22,7 +22,7 @@ class Series(NamedTuple):
 
     time: np.ndarray  #: (N,)
     site: np.ndarray  #: (N,) int64
-    Z: np.ndarray  #: (N, C) y, less what is known beforehand, and common trend columns
+    Z: np.ndarray  #: (N, C) y, less what is known before the fit, and common trend columns
     y_var: np.ndarray  #: (N,)
 
 

@@ -142,7 +142,7 @@ class Field:
 
     @cached_property
     def has_gia_sd(self) -> bool:
-        """Whether rates that are known beforehand have errors."""
+        """Whether rates that are known before the fit have errors."""
         return bool(self.sites.gia_sd.any())
 
     def covariance(self, term: Kernel) -> Array:

@@ -27,7 +27,7 @@ FEWEST_FOR_RATE, LEAST_SPAN = 4, 0.5
 
 
 class Lines(NamedTuple):
-    """Straight lines through the values of each site, less the rates that are known beforehand."""
+    """Straight lines through the values of each site, less the rates that are known before the fit."""
 
     spread: float  #: of the values about them, as a standard deviation
     rates: Array  #: of the sites that have enough values
@@ -36,9 +36,9 @@ class Lines(NamedTuple):
 def default_kernel(record: Any) -> Kernel:
     """What is fitted if no kernel is given: one curve, or the field of Kopp et al. (2016) for a record with places.
 
-    A curve that is common to all sites, one of each region, a rate of each site where there are enough values to learn
-    it or it is known beforehand, and an offset of each site. Rates turn about the youngest date, where heights of the
-    sea agree.
+    A curve that is common to all sites, one of each region, a rate of each site where there are enough values or
+    it is known before the fit, and an offset of each site. Rates turn about the youngest date, where heights of the sea
+    agree.
     """
     places = getattr(record, "places", None)
     if not isinstance(places, Places):

@@ -56,7 +56,7 @@ def components_table(record: Record, frame: pd.DataFrame) -> Table:
     """The parts of the curve of each site."""
     columns = {**SITE, "component": "a part of the curve", "at": with_unit("time", record.t_unit)}
     columns |= distribution("part", record.y_unit)
-    title = "the parts that the curve of a site is the sum of, one line for each site, part and time"
+    title = "the parts whose sum is the curve of a site, one line for each site, part and time"
     return Table("components.csv", title, frame, columns)
 
 
@@ -88,5 +88,7 @@ def sites_table(record: Record) -> Table:
     frame = sites(record)
     if "gia" in frame:
         per = f"{record.y_unit or '1'} per unit of {record.t_name}"
-        columns["gia, gia_sd"] = with_unit("rate known beforehand, and its standard deviation if that is known", per)
+        columns["gia, gia_sd"] = with_unit(
+            "rate known before the fit, and its standard deviation if that is known", per
+        )
     return Table("sites.csv", "the sites, one line for each", frame, columns)

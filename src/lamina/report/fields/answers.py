@@ -259,10 +259,10 @@ def _of_trends(correlation: float) -> str:
     size = f"their posterior correlation is {correlation:.2f}".replace("-", "−")
     if correlation < MUCH:
         return (
-            f"The data do not tell apart {what}: {size}. The sum of both, which is what each site shows, is known; how "
-            "it is shared is set by the priors. Use the curves of the sites, and changes of the common curve, not its "
-            "trend."
+            f"The data do not distinguish {what}: {size}. The sum of both, which is what each site shows, is known; "
+            "how it is shared is set by the priors. Use the curves of the sites, and changes of the common curve, not "
+            "its trend."
         )
     if correlation < SOME:
-        return f"The data tell apart only in part {what}: {size}. Take the trend of the common curve with this in mind."
-    return f"The data tell apart {what}: {size}."
+        return f"The data only partly distinguish {what}: {size}. Take the trend of the common curve with this in mind."
+    return f"The data distinguish {what}: {size}."

@@ -185,7 +185,7 @@ def _unit(reading: Reading, source: Source) -> tuple[tuple[str, str], str]:
     if given is not None:
         found = _UNIT.fullmatch(given.strip())
         if found is None:
-            raise problem(reading.path, f"--gia-unit {given} is no unit of a rate", "give one such as mm/yr or m/ka")
+            raise problem(reading.path, f"--gia-unit {given} is not a unit of a rate", "give one such as mm/yr or m/ka")
         return (found[1], found[2]), reading.set_by("gia_unit")
     named = _named_unit(source.rate)
     return (named, f"the header {source.rate}") if named else (_USUAL, "the header names none; set it with --gia-unit")
