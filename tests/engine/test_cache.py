@@ -153,6 +153,20 @@ def test_one_notice_says_that_code_of_lamina_is_compiled():
     assert notices == [True]
 
 
+def test_a_function_is_not_compiled_without_memory_and_is_later(monkeypatch):
+    def none():
+        raise MemoryError("too little")
+
+    one = function("lamina.somewhere")
+    with monkeypatch.context() as without:
+        without.setattr(cache, "check_compiler", none)
+        with pytest.raises(MemoryError, match="too little"):
+            one(1)
+        with pytest.raises(MemoryError, match="too little"):
+            one(1)
+    assert one(1) == 2
+
+
 def test_the_seconds_of_compiling_are_those_of_the_outermost_function():
     inner = function("lamina.somewhere")
 

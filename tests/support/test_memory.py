@@ -1,5 +1,7 @@
 """What no memory holds is refused."""
 
+from pathlib import Path
+
 import pytest
 
 import lamina
@@ -12,6 +14,17 @@ def test_there_is_a_limit_and_more_is_refused(monkeypatch):
     memory.check_memory("draws = 10", 1e9)
     with pytest.raises(lamina.MethodError, match=r"draws = 10 needs about 3\.0 GB .* may use 2\.0 GB\. Give a smaller"):
         memory.check_memory("draws = 10", 3e9)
+
+
+def test_the_compiler_does_not_begin_without_memory(monkeypatch):
+    memory.check_compiler()
+    for limit in float("inf"), 1e15:
+        monkeypatch.setattr(memory, "address_limit", lambda limit=limit: limit)
+        memory.check_compiler()
+    monkeypatch.setattr(memory, "address_limit", lambda: 1e8)
+    if Path("/proc/self/statm").exists():
+        with pytest.raises(MemoryError, match=r"compiling code needs 1\.1 GB of addresses"):
+            memory.check_compiler()
 
 
 RECORD = lamina.Record(t=range(5), t_sd=0.1, y=range(5), y_sd=0.1, depth=range(5))

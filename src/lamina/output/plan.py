@@ -57,7 +57,8 @@ class Plan:
             except (WriteError, StorageError) as error:
                 raise WriteError(f"{error} {_rescued(posterior, self.request.folder)}") from None
             except (ImportError, MemoryError) as error:  # a library finds no addresses for its code, or for its numbers
-                why = f"cannot write all results: {' '.join(str(error).split())}. Allow more memory (ulimit -v)."
+                reason = " ".join(str(error).split()) or "there is not enough memory"
+                why = f"cannot write all results: {reason}. Allow more memory (ulimit -v)."
                 raise WriteError(f"{why} {_rescued(posterior, self.request.folder)}") from None
 
     def _fit(self, progress: Progress | None) -> Posterior:

@@ -18,6 +18,8 @@ _CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_i
 
 #: A fit of six rows needs as many addresses: code of LLVM, linear algebra and Matplotlib, and the stacks of threads.
 LEAST_ADDRESSES = 1.2e9
+#: Addresses that the compiler needs beside those in use, with the stacks and heaps of its threads.
+COMPILER_ADDRESSES = 1.1e9
 
 
 def memory_limit() -> float:
@@ -47,6 +49,20 @@ def check_start() -> None:
             f"a fit needs at least {LEAST_ADDRESSES / 1e9:.1f} GB of addresses, and this process may use "
             f"{limit / 1e9:.1f} GB. Raise the limit: ulimit -v."
         )
+
+
+def check_compiler() -> None:
+    """Raise MemoryError if this process may use too few addresses to compile code: the compiler would end it."""
+    limit = address_limit()
+    if limit == float("inf"):
+        return
+    with suppress(OSError, ValueError, AttributeError):  # a system that does not say how many are in use
+        used = float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        if limit - used < COMPILER_ADDRESSES:
+            raise MemoryError(
+                f"compiling code needs {COMPILER_ADDRESSES / 1e9:.1f} GB of addresses, and {(limit - used) / 1e9:.1f} "
+                "GB are left: raise the limit, ulimit -v"
+            )
 
 
 def check_memory(what: str, needed: float) -> None:

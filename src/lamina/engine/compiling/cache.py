@@ -27,6 +27,8 @@ from typing import Any
 
 from numba.core import caching, event
 
+from ...support.memory import check_compiler
+
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Where there is compiled code.
 COMPILED_FILES = ("*.py", "engine/**/*.py", "gaps/**/*.py", "model/**/*.py", "field/**/*.py", "methods/**/*.py")
@@ -129,11 +131,27 @@ def take_over() -> None:
     """From now on, no function of lamina fails because its compiled code cannot be kept or read, or is out of date."""
     if LastResort not in caching.CacheImpl._locator_classes:
         caching.CacheImpl._locator_classes.append(LastResort)
+        event.register("numba:compile", _EnoughMemory())
         found: Any = caching.FunctionCache
         found.save_overload = partialmethod(_save, save=found.save_overload)
         found.load_overload = partialmethod(_load, load=found.load_overload)
         backed: Any = caching._SourceFileBackedLocatorMixin
         backed.get_source_stamp = partialmethod(_source_stamp, stamp=backed.get_source_stamp)
+
+
+class _EnoughMemory(event.Listener):
+    """Refuses to compile a function for which there is not enough memory: LLVM would end the process."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def on_start(self, event: Any) -> None:
+        self.depth += 1
+        if self.depth == 1:  # not inside the compiler, which would hide the error
+            check_compiler()
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
 
 
 class Watch(event.Listener):
@@ -152,9 +170,10 @@ class Watch(event.Listener):
             self.report()
 
     def on_end(self, event: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0:
+        self._depth = max(self._depth - 1, 0)  # the end comes without a beginning if there is not enough memory
+        if self._depth == 0 and self._began:
             self.seconds += time.perf_counter() - self._began
+            self._began = 0.0
 
 
 @contextmanager
