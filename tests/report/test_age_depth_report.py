@@ -100,6 +100,13 @@ def test_several_cores_are_refused():
         report.html(age_model(core(sequence=["a", "a", "b", "b", "b"])))
 
 
+def test_the_methods_name_samples_of_some_thickness():
+    thick = replace(core(), thickness=[2.0, *[0.0] * (len(core()) - 1)])
+    said = "1 date was of a slice of core, from an unknown depth within, which adds to the error"
+    assert said in " ".join(methods.paragraph(age_model(thick), report.Run()))
+    assert said not in " ".join(methods.paragraph(age_model(core()), report.Run()))
+
+
 def test_the_python_call_has_every_setting():
     record = lamina.Record([0.0, 100.0, 210.0, 330.0], 10.0, np.nan, np.inf, depth=[0.0, 10.0, 20.0, 30.0])
     options = {"priors": {"alpha": (2.0, 3.0)}, "gaps": "gamma", "t_errors": "normal"}

@@ -44,6 +44,13 @@ def _dates(posterior: Posterior) -> list[str]:
     ]
     if posterior.model.t_errors == "student":
         facts.append(f"dates given with a standard deviation had errors that were {_KINDS['StudentT']}")
+    thick = 0 if record.thickness is None else int((record.dated & (record.thickness > 0.0)).sum())
+    if thick:
+        of = "was of a slice" if thick == 1 else "were of slices"
+        facts.append(
+            f"{count(thick, 'date')} {of} of core, from an unknown depth within, which adds to the error what the "
+            "accumulation near it gives"
+        )
     undated = int((~record.dated).sum())
     if undated:
         its = "its" if undated == 1 else "their"
