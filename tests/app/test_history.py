@@ -83,3 +83,15 @@ def test_what_a_report_shows_is_taken_from_it_whole(tmp_path):
     assert first["caption"].startswith("Boxes are the measurements")
     rows = [place for trace in first["data"] for place in trace.get("customdata", [])]
     assert sorted(rows) == [[row, None] for row in range(len(posterior.record))]  # it comes from no table
+
+
+def test_headings_above_single_figures_are_kept(tmp_path):
+    page = """<main><h1>T</h1><h3>A &amp; B</h3>
+    <figure><div class="plot small" id="figure-a" aria-label="x"></div></figure>
+    <figure><div class="plot small" id="figure-b" aria-label="y"></div></figure></main>
+    <script type="application/json" id="figures">[{"id": "figure-a"}, {"id": "figure-b"}]</script>"""
+    (tmp_path / "report.html").write_text(page)
+    found = history.figures(tmp_path)
+    assert [(one["id"], one["heading"], one["alt"]) for one in found["figures"]] == [
+        *(("figure-a", "A & B", "x"), ("figure-b", "", "y"))
+    ]

@@ -122,7 +122,7 @@ def figures(folder: Path) -> dict[str, Any]:
     page.feed(text[: text.find("</main>")])
     about = {one["id"]: one for one in page.figures}
     for figure in drawn:
-        figure |= {"caption": "", "alt": "", "size": "", **about.get(figure["id"], {})}
+        figure |= {"caption": "", "alt": "", "size": "", "heading": "", **about.get(figure["id"], {})}
     return {"title": page.texts["h1"], "lead": page.texts["lead"], "banner": page.texts["banner"], "figures": drawn}
 
 
@@ -131,7 +131,7 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.texts = {"h1": "", "lead": "", "banner": ""}
+        self.texts = {"h1": "", "lead": "", "banner": "", "h3": ""}
         self.figures: list[dict[str, str]] = []
         self._into: str | None = None
         self._ends = ""
@@ -139,11 +139,14 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         kind = given.get("class", "")
-        if tag == "h1" or kind in ("lead", "banner"):
-            self._into, self._ends = kind or "h1", tag
+        if tag in ("h1", "h3") or kind in ("lead", "banner"):
+            self._into, self._ends = kind or tag, tag
+            self.texts["h3"] = ""
         elif tag == "div" and kind.startswith("plot") and given.get("id"):
             size = kind.removeprefix("plot").strip()
-            self.figures.append({"id": given["id"], "alt": given.get("aria-label", ""), "caption": "", "size": size})
+            about = {"id": given["id"], "alt": given.get("aria-label", ""), "size": size, "heading": self.texts["h3"]}
+            self.figures.append({**about, "caption": ""})
+            self.texts["h3"] = ""
         elif tag == "figcaption" and self.figures:
             self._into, self._ends = "caption", tag
 

@@ -87,7 +87,8 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
     None if standard error is not a terminal, unless a program asks for progress (``FOR_PROGRAMS``).
     """
     if os.environ.get(FOR_PROGRAMS) == "json":
-        yield write_line
+        with _notes(lambda note: write_line({"stage": "compiling", "note": note})):
+            yield write_line
         return
     if quiet or not sys.stderr.isatty():
         with _notes(None if quiet else complain):

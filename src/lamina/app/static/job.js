@@ -19,7 +19,7 @@ byId("stop").addEventListener("click", () => post(`/api/jobs/${data.key}/stop`).
 watchJobs((jobs) => {
   const job = jobs.find((one) => one.key === data.key);
   if (!job) return;
-  const { stage, sweeps, r_hat: rHat, ess, enough_ess: enough } = job.progress;
+  const { stage, note, sweeps, r_hat: rHat, ess, enough_ess: enough } = job.progress;
   byId("state").textContent = job.state;
   byId("state").className = GOOD.includes(job.state) ? "" : "bad";
   byId("command").textContent = job.command;
@@ -27,7 +27,8 @@ watchJobs((jobs) => {
   byId("r-hat").textContent = typeof rHat === "number" ? rHat.toFixed(3) : "–";
   byId("ess").textContent = typeof ess === "number" ? Math.round(ess).toLocaleString("en") : "–";
   byId("seconds").textContent = duration(job.seconds);
-  byId("stage").textContent = job.state === "running" && stage ? `${stage[0].toUpperCase()}${stage.slice(1)}.` : WORDS[job.state];
+  const now = note ?? (stage ? `${stage[0].toUpperCase()}${stage.slice(1)}.` : null);
+  byId("stage").textContent = (job.state === "running" && now) || WORDS[job.state];
   byId("bar").max = enough ?? 400;
   if (job.over) byId("bar").hidden = true;
   else if (typeof ess === "number") byId("bar").value = Math.min(ess, byId("bar").max);

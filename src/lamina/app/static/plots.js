@@ -31,7 +31,7 @@ export class Plot {
     this.figure = figure;
     this.drag = "zoom";
     this.place = element("div", { class: "plot", role: "img", "aria-label": figure.alt || name });
-    this.box = element("figure", {}, this.place,
+    this.box = element("figure", {}, figure.heading ? element("h3", {}, figure.heading) : null, this.place,
       figure.caption ? element("figcaption", {}, figure.caption) : null, this.buttons(name));
     this.marks = [];
     dark.addEventListener("change", () => this.draw());
