@@ -5,14 +5,16 @@ same priors. If the sampler is right, the rank of the truth among L posterior dr
 quantity; a chi-square test says how far it is from that. The gap prior alone is improper, and so the first and last
 row of the record are exact: given the span, the shares of the gaps in it are Dirichlet(alpha, ..., alpha).
 
-    python benchmarks/calibration.py [--method mcmc] [--cores 1] [--moves all] [--repetitions 500] [--json FILE]
+    python benchmarks/calibration.py [--method mcmc] [--cores 1] [--gaps rows] [--moves all] [--repetitions 500]
     python benchmarks/calibration.py --markdown docs/benchmarks.md
 
-``--cores 2`` puts the rows into two cores that share the curve. ``--moves`` names the moves of several inputs that are
-made; the others are switched off. ``--planted`` shows that the test can fail: it runs on a copy of lamina in which the
-acceptance ratio is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm ("log-ratio"). A wrong
-Jacobian of a single move is too small an error for this test, beside all others; ``tests/methods/mcmc/test_levels.py``
-compares Jacobians with determinants. ``--markdown`` makes all runs and writes the table into the page.
+``--cores 2`` puts the rows into two cores that share the curve. With ``--gaps depths`` and ``memory`` the record has
+depths, with steps that differ fivefold, and accumulation is a process in depth. ``--moves`` names the moves of several
+inputs that are made; the others are switched off. ``--planted`` shows that the test can fail: it runs on a copy of
+lamina in which the acceptance ratio is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm
+("log-ratio"). A wrong Jacobian of a single move is too small an error for this test, beside all others;
+``tests/methods/mcmc/test_levels.py`` compares Jacobians with determinants. ``--markdown`` makes all runs and writes the
+table into the page.
 """
 
 from __future__ import annotations
@@ -42,6 +44,10 @@ from lamina.model.problem import Problem, build_problem
 
 N, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.6, 0.3, 2.0
 PRIORS = {"length": (2.0, 1.5), "sd": (1.0, 1.5), "alpha": (3.0, 1.6)}
+#: With memory: its prior, in units of depth.
+MEMORY_PRIOR = (0.6, 1.6)
+#: What the gaps are: as in a record without depths, increments of a process in depth, or of one with memory.
+GAPS = ("rows", "depths", "memory")
 AT = np.array([0.35 * SPAN, 1.1 * SPAN])
 #: Posterior draws, L, and bins of the chi-square test: L + 1 is a multiple of them.
 L, BINS = 63, 8
@@ -85,24 +91,52 @@ def draw_inputs(rng: np.random.Generator, alpha: float, cores: int) -> np.ndarra
     return np.concatenate(found)
 
 
-def simulate(rng: np.random.Generator, cores: int) -> tuple[Truth, Problem]:
-    """Draw parameters, inputs, curve and measurements, and build the problem of inferring them."""
-    lowest = {"length": 0.0, "sd": 0.0, "alpha": 1.0}
-    theta = {
-        name: lowest[name] + (median - lowest[name]) * factor ** rng.standard_normal()
-        for name, (median, factor) in PRIORS.items()
+def draw_process(rng: np.random.Generator, theta: dict[str, float], step: np.ndarray) -> np.ndarray:
+    """Inputs (N,) at steps in depth: a gamma process, or one with memory, from the bottom upwards.
+
+    The law has no scale of its own: given the span, the shares in it have the same law as without.
+    """
+    new = rng.gamma(theta["alpha"] * step / np.median(step)) / step
+    pace = new.copy()
+    if "memory" in theta:
+        for k in range(len(step) - 2, -1, -1):
+            carry = np.exp(-0.5 * (step[k + 1] + step[k]) / theta["memory"])
+            pace[k] = carry * pace[k + 1] + (1.0 - carry) * new[k]
+    time = np.concatenate([[0.0], np.cumsum(step * pace)])
+    return SPAN * time / time[-1]
+
+
+def draw_theta(rng: np.random.Generator, gaps: str) -> dict[str, float]:
+    """Parameters from their priors."""
+    priors = PRIORS | ({"memory": MEMORY_PRIOR} if gaps == "memory" else {})
+    least = {"alpha": 1.0 if gaps == "rows" else 0.0}
+    return {
+        name: least.get(name, 0.0) + (median - least.get(name, 0.0)) * factor ** rng.standard_normal()
+        for name, (median, factor) in priors.items()
     }
-    tau = draw_inputs(rng, theta["alpha"], cores)
+
+
+def simulate(rng: np.random.Generator, cores: int, gaps: str) -> tuple[Truth, Problem]:
+    """Draw parameters, inputs, curve and measurements, and build the problem of inferring them."""
+    theta, fields, options = draw_theta(rng, gaps), {}, {"priors": PRIORS}
+    if gaps == "rows":
+        tau = draw_inputs(rng, theta["alpha"], cores)
+    else:
+        step = rng.uniform(0.4, 2.0, N - 1)
+        tau, fields["depth"] = draw_process(rng, theta, step), np.concatenate([[0.0], np.cumsum(step)])
+    if gaps == "memory":
+        options = {"priors": PRIORS | {"memory": MEMORY_PRIOR}, "memory": True}
     kernel = lamina.Matern32(length=theta["length"], sd=theta["sd"])
     time = np.concatenate([tau, AT])
     covariance = kernel.covariance(np.abs(time[:, None] - time)) + LEVEL_SD**2
     curve = rng.multivariate_normal(np.zeros(len(time)), covariance, method="cholesky")
     t_sd, ends = np.full(N, T_SD), np.arange(0, N, N // cores)
     t_sd[ends] = t_sd[ends - 1] = 0.0
-    sequence = {"sequence": list(np.arange(N) // (N // cores))} if cores > 1 else {}
+    if cores > 1:
+        fields["sequence"] = list(np.arange(N) // (N // cores))
     t, y = tau + t_sd * rng.standard_normal(N), curve[:N] + Y_SD * rng.standard_normal(N)
-    record = lamina.Record(t=t, t_sd=t_sd, y=y, y_sd=Y_SD, **sequence)
-    problem = build_problem(record, Model(lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), priors=PRIORS))
+    record = lamina.Record(t=t, t_sd=t_sd, y=y, y_sd=Y_SD, **fields)
+    problem = build_problem(record, Model(lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), **options))
     # The floor belongs to spans that are not known. Here it would only tilt the prior of alpha.
     return Truth(tau, theta, curve[N:]), replace(problem, floor=0.0)
 
@@ -129,16 +163,20 @@ def quantities(problem: Problem, draws: Draws, curve: np.ndarray) -> dict[str, n
     return found
 
 
-def rank(method: str, cores: int, seed: int) -> dict[str, int]:
+def rank(method: str, cores: int, gaps: str, seed: int) -> dict[str, int]:
     """The ranks of the truth in one repetition."""
     rng = np.random.default_rng(seed)
-    truth, problem = simulate(rng, cores)
+    truth, problem = simulate(rng, cores, gaps)
     draws = sample(problem, method, seed)
-    mean, var, _, _ = curves(problem, draws, problem.to_internal(AT))
+    at = problem.to_internal(AT)
+    order = np.argsort(at)  # with memory, time runs the other way inside
+    mean, var, _, _ = (part[:, np.argsort(order)] for part in curves(problem, draws, at[order]))
     drawn = quantities(problem, draws, mean + np.sqrt(var) * rng.standard_normal(mean.shape))
-    phi = problem.start.copy()
-    phi[problem.free] = np.log([truth.theta["length"], truth.theta["sd"], truth.theta["alpha"] - 1.0])
-    true = quantities(problem, Draws.equal(problem.to_internal(truth.tau)[None], phi[None]), truth.curve[None])
+    phi, tau = problem.start.copy(), np.empty(N)
+    for name, value in truth.theta.items():
+        phi[problem.names.index(name)] = np.log(value - (problem.least_alpha if name == "alpha" else 0.0))
+    tau[problem.layer] = problem.to_internal(truth.tau)
+    true = quantities(problem, Draws.equal(tau[None], phi[None]), truth.curve[None])
     return {name: int((drawn[name] < true[name]).sum()) for name in drawn}
 
 
@@ -152,9 +190,9 @@ def p_values(ranks: dict[str, np.ndarray]) -> dict[str, float]:
     return found
 
 
-def calibrate(method: str, cores: int, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
+def calibrate(method: str, cores: int, gaps: str, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
     """Ranks of all quantities over the repetitions."""
-    every = [rank(method, cores, seed + k) for k in range(repetitions)]
+    every = [rank(method, cores, gaps, seed + k) for k in range(repetitions)]
     return {name: np.array([one[name] for one in every]) for name in every[0]}
 
 
@@ -177,6 +215,9 @@ RUNS = {
     "mcmc, tents alone": "--method mcmc --repetitions 250 --moves tents",
     "mcmc, two cores, tents alone": "--method mcmc --repetitions 250 --cores 2 --moves tents",
     "mcmc, two cores, warps alone": "--method mcmc --repetitions 250 --cores 2 --moves warps",
+    "mcmc, depths": "--method mcmc --repetitions 500 --gaps depths",
+    "mcmc, depths and memory": "--method mcmc --repetitions 500 --gaps memory",
+    "nuts, depths": "--method nuts --repetitions 150 --gaps depths",
     "mcmc, spread alone": "--method mcmc --repetitions 250 --moves spread",
     "nuts": "--method nuts --repetitions 150",
     "mcmc, half the log-ratio planted": "--method mcmc --repetitions 100 --planted log-ratio",
@@ -205,6 +246,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--method", choices=tuple(THIN), default="mcmc")
     parser.add_argument("--cores", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--gaps", choices=GAPS, default="rows")
     parser.add_argument("--moves", choices=tuple(MOVES), default="all")
     parser.add_argument("--repetitions", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
@@ -223,8 +265,8 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, *rest], env=environment, check=True)
         return
     began, mcmc.MOVES = time.perf_counter(), MOVES[options.moves]
-    found = p_values(calibrate(options.method, options.cores, options.repetitions, options.seed))
-    print(f"{options.method}, {options.repetitions} repetitions, {time.perf_counter() - began:.0f} s")
+    found = p_values(calibrate(options.method, options.cores, options.gaps, options.repetitions, options.seed))
+    print(f"{options.method}, {options.gaps}, {options.repetitions} repetitions, {time.perf_counter() - began:.0f} s")
     for name, p in found.items():
         print(f"{name:<14} p = {p:.3g}")
     print(f"smallest p times the number of quantities: {min(found.values()) * len(found):.3g}")

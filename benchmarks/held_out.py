@@ -1,26 +1,31 @@
 """Age-depth models whose bands hold: dates left out, the number of steps, Bacon's own core, and the time it takes.
 
-Left out: dates of two real cores, every third in turn, and a third of the depths of simulated cores, whose truth comes
-from three models of accumulation: Bacon's autoregressive gamma sections (Blaauw & Christen 2011), a compound
-Poisson-gamma process with lines between its knots (Haslett & Parnell 2008), and a log-Gaussian accumulation rate (an
-Ornstein-Uhlenbeck process). Simulated dates have Gaussian errors.
+Left out: dates of two real cores, every third in turn, and a third of the depths of simulated cores
+(``simulated_cores``), whose dates have normal errors or the Student-t errors that age-depth models assume by default.
+Everything is computed with memory, the default of age-depth models, and without.
 
-    python benchmarks/held_out.py [--cores 100] [--memory] [--markdown docs/benchmarks.md]
+    python benchmarks/held_out.py [--cores 100] [--keep FILE] [--markdown docs/benchmarks.md]
+
+With --keep, each result is added to a file as soon as it is there, and a run that was interrupted goes on from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import time
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from report import fill_section, machine
+from simulated_cores import LENGTH, MODELS, log_gaussian, simulated
 
 import lamina
 from lamina.dates import Radiocarbon
@@ -29,55 +34,12 @@ from lamina.posterior.agedepth import times_at
 
 FOLDER = Path(__file__).parent / "cores"
 COMMAND = "Command: `python benchmarks/held_out.py --markdown docs/benchmarks.md`"
-LENGTH, YEARS, FOLDS, STEPS = 100.0, 20.0, 3, (20, 80, 320)
+REAL, FOLDS, STEPS = ("Sluggan", "MSB2K"), 3, (20, 80, 320)
+ERRORS = {"normal": "normal", "student": "Student-t"}
 #: How an age-depth model is computed here.
 FIT = {"draws": 1000, "cores": 1, "max_sweeps": 30_000}
 
 Array = np.ndarray
-
-
-def bacon(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Depths and ages: sections of 2.5 with gamma rates of shape 1.5, and memory of Bacon's default prior."""
-    thick = 2.5
-    n, w = round(LENGTH / thick), rng.beta(5.0, 5.0) ** thick
-    rate = rng.gamma(1.5, YEARS / 1.5, n)
-    for j in range(n - 2, -1, -1):
-        rate[j] = w * rate[j + 1] + (1.0 - w) * rate[j]
-    return np.linspace(0.0, LENGTH, n + 1), np.concatenate([[0.0], np.cumsum(rate * thick)])
-
-
-def bchron(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Depths and ages: knots of a Poisson process, gamma times between them."""
-    density, shape = rng.uniform(0.15, 0.6), rng.uniform(0.7, 2.0)
-    knots = np.sort(rng.uniform(0.0, LENGTH, rng.poisson(density * LENGTH)))
-    times = rng.gamma(shape, YEARS / density / shape, len(knots) + 1)
-    return np.array([0.0, *knots, LENGTH]), np.concatenate([[0.0], np.cumsum(times)])
-
-
-def log_gaussian(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Depths and ages: the logarithm of the rate has a standard deviation of 0.3 to 0.8 and a length of 5 to 20."""
-    n, length, sd = 1000, rng.uniform(5.0, 20.0), rng.uniform(0.3, 0.8)
-    step = LENGTH / n
-    w, z = math.exp(-step / length), sd * rng.standard_normal(n)
-    for j in range(1, n):
-        z[j] = w * z[j - 1] + math.sqrt(1.0 - w * w) * z[j]
-    return np.linspace(0.0, LENGTH, n + 1), np.concatenate([[0.0], np.cumsum(YEARS * np.exp(z) * step)])
-
-
-MODELS = {
-    "Bacon's autoregressive gamma": bacon,
-    "Bchron's compound Poisson-gamma": bchron,
-    "log-Gaussian": log_gaussian,
-}
-
-
-def simulated(name: str, seed: int) -> tuple[lamina.Record, Array]:
-    """A core of 12 to 29 dates, and its true ages."""
-    rng = np.random.default_rng([seed, list(MODELS).index(name)])
-    depth = np.sort(rng.uniform(0.0, LENGTH, int(rng.integers(12, 30))))
-    truth = np.interp(depth, *MODELS[name](rng))
-    sd = math.exp(rng.uniform(math.log(15.0), math.log(80.0)))
-    return lamina.Record(truth + sd * rng.standard_normal(len(depth)), sd, np.nan, np.inf, depth=depth), truth
 
 
 def real(name: str) -> lamina.Record:
@@ -105,17 +67,24 @@ def some(record: lamina.Record, rows: Array) -> lamina.Record:
     return replace(record, dates=dates, **columns)
 
 
-def left_out_simulated(name: str, seed: int, memory: bool) -> tuple[Array, Array]:
+def described(held: Array, width: Array, posterior: lamina.Posterior) -> dict[str, Any]:
+    """Whether intervals hold what they should, how wide they are, and whether the chains converged."""
+    converged = bool(posterior.diagnostics["converged"])
+    return {"held": np.asarray(held).tolist(), "width": np.asarray(width).tolist(), "converged": converged}
+
+
+def left_out_simulated(name: str, seed: int, errors: str, memory: bool) -> dict[str, Any]:
     """Whether the bands hold the true ages at the depths left out, and their widths."""
-    record, truth = simulated(name, seed)
+    record, truth = simulated(name, seed, errors)
     rows = np.arange(len(record))
     out = rows[1:-1][rows[1:-1] % FOLDS == 0]
-    table = model_of(some(record, np.setdiff1d(rows, out)), memory, steps=10).ages(record.depth[out])
+    posterior = model_of(some(record, np.setdiff1d(rows, out)), memory, steps=10)
+    table = posterior.ages(record.depth[out])
     low, high = table["q2.5"].to_numpy(), table["q97.5"].to_numpy()
-    return (low <= truth[out]) & (truth[out] <= high), high - low
+    return described((low <= truth[out]) & (truth[out] <= high), high - low, posterior)
 
 
-def left_out_real(name: str, fold: int, memory: bool) -> tuple[Array, Array]:
+def left_out_real(name: str, fold: int, memory: bool) -> dict[str, Any]:
     """Whether the predicted 95 % ranges hold the radiocarbon ages left out, and the widths of the bands."""
     record, rng, curve = real(name), np.random.default_rng(fold), load_curve("IntCal20")
     depths = np.unique(record.depth)
@@ -128,8 +97,8 @@ def left_out_real(name: str, fold: int, memory: bool) -> tuple[Array, Array]:
         sd = np.hypot(record.dates[row].age_sd, np.interp(age, curve.year, curve.sd))
         predicted = np.interp(age, curve.year, curve.age) + sd * math.sqrt(4.0 / 3.0) * rng.standard_t(6, len(age))
         low, high = np.quantile(predicted, [0.025, 0.975])
-        held.append(low <= record.dates[row].age <= high)
-    return np.array(held), (table["q97.5"] - table["q2.5"]).to_numpy()
+        held.append(bool(low <= record.dates[row].age <= high))
+    return described(np.array(held), (table["q97.5"] - table["q2.5"]).to_numpy(), posterior)
 
 
 def with_empty_layers(record: lamina.Record, rng: np.random.Generator) -> lamina.Record:
@@ -146,7 +115,7 @@ def with_empty_layers(record: lamina.Record, rng: np.random.Generator) -> lamina
 
 def refinement(name: str, memory: bool) -> float:
     """The largest change of mean and width at nine depths, as a share of the width."""
-    record = real(name) if name in ("Sluggan", "MSB2K") else simulated(name, 1000)[0]
+    record = real(name) if name in REAL else simulated(name, 1000)[0]
     at = np.linspace(record.depth.min(), record.depth.max(), 11)[1:-1]
     options = {"draws": 40_000, "max_sweeps": 40_000}
     tables = [model_of(record, memory, steps=steps, **options).ages(at) for steps in STEPS]
@@ -166,47 +135,101 @@ def against_bacon(memory: bool) -> tuple[float, float]:
     return float(np.abs(ours["mean"].to_numpy() - table["mean"].to_numpy()).mean()), float(ratio.mean())
 
 
-def seconds(memory: bool) -> float:
-    """CPU seconds of a core of 40 dates and 200 steps, of a second fit: the first compiles."""
+def seconds(memory: bool) -> tuple[float, bool]:
+    """CPU seconds of a core of 40 dates and 200 steps, of a second fit (the first compiles), and if it converged."""
     rng = np.random.default_rng(0)
     depth = np.sort(rng.uniform(0.0, LENGTH, 40))
     truth = np.interp(depth, *log_gaussian(rng))
     record = lamina.Record(truth + 40.0 * rng.standard_normal(40), 40.0, np.nan, np.inf, depth=depth)
     lamina.age_depth(record, steps=200, memory=memory)
     began = time.process_time()
-    lamina.age_depth(record, steps=200, memory=memory)
-    return time.process_time() - began
+    posterior = lamina.age_depth(record, steps=200, memory=memory)
+    return time.process_time() - began, bool(posterior.diagnostics["converged"])
+
+
+class Parts:
+    """Results of this run, and those of earlier runs that a file has kept."""
+
+    def __init__(self, path: Path | None, jobs: int) -> None:
+        self.path, self.jobs = path, jobs
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        self.known: dict[str, Any] = {tuple(key): value for key, value in map(json.loads, lines)}
+
+    def compute(self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """The result of each task, in their order: ``work`` with its numbers and texts as arguments."""
+        keys = [(work.__name__, *task) for task in tasks]
+        missing = [key for key in keys if key not in self.known]
+        made = Parallel(self.jobs, return_as="generator")(delayed(work)(*key[1:]) for key in missing)
+        for key, value in zip(missing, made, strict=True):
+            self.known[key] = value
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps([key, value]) + "\n")
+        return [self.known[key] for key in keys]
+
+
+def summed_up(found: list[dict[str, Any]]) -> str:
+    """Coverage, mean width and the share of fits that converged, as cells of a table."""
+    held, width = (np.concatenate([one[name] for one in found]) for name in ("held", "width"))
+    converged = np.mean([one["converged"] for one in found])
+    return f"{held.mean():.3f} | {width.mean():.0f} | {100 * converged:.0f} %"
+
+
+def left_out(parts: Parts, cores: int) -> list[str]:
+    """The table of dates left out, with memory and without."""
+    lines = [
+        "| dates left out | errors of dates | cores | dates | coverage of 95 % | mean width, years | converged "
+        "| without memory: coverage | width | converged |",
+        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name in REAL:
+        found = [parts.compute(left_out_real, [(name, k, m) for k in range(FOLDS)]) for m in (True, False)]
+        dates = sum(len(one["held"]) for one in found[0])
+        lines.append(f"| {name} | radiocarbon | 1 | {dates} | {' | '.join(map(summed_up, found))} |")
+        print(lines[-1], flush=True)
+    for name in MODELS:
+        for errors, words in ERRORS.items():
+            found = [
+                parts.compute(left_out_simulated, [(name, k, errors, memory) for k in range(cores)])
+                for memory in (True, False)
+            ]
+            dates = sum(len(one["held"]) for one in found[0])
+            lines.append(f"| {name} | {words} | {cores} | {dates} | {' | '.join(map(summed_up, found))} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def facts(parts: Parts) -> list[str]:
+    """What else there is to say, in sentences."""
+    found, names = [], (*REAL, *MODELS)
+    for memory, words in (True, "With memory"), (False, "Without memory"):
+        changes = parts.compute(refinement, [(name, memory) for name in names])
+        ((off, ratio),) = parts.compute(against_bacon, [(memory,)])
+        ((cpu, converged),) = parts.compute(seconds, [(memory,)])
+        pairs = ", ".join(f"{name} {change:.1%}" for name, change in zip(names, changes, strict=True))
+        found += [
+            f"{words}: largest change at nine depths between {', '.join(map(str, STEPS))} steps and with 50 empty "
+            f"layers, as a share of the 95 % width: {pairs}.",
+            f"MSB2K: our means are {off:.0f} years from Bacon's on average, and our 95 % ranges {ratio:.2f} times as "
+            f"wide. A core of 40 dates and 200 steps takes {cpu:.1f} s of CPU time"
+            f"{'' if converged else ', and has not converged'}.",
+            "",
+        ]
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cores", type=int, default=100, help="simulated cores of each model")
-    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="keep results in this file, and go on from those that it has")
     parser.add_argument("--markdown", type=Path, help="write the table into this page, between its markers")
     options = parser.parse_args()
-    memory = options.memory
-    lines = ["| dates left out | cores | dates | coverage of 95 % | mean width, years |", "|:--|--:|--:|--:|--:|"]
-    for name in ("Sluggan", "MSB2K", *MODELS):
-        is_real = name not in MODELS
-        work = left_out_real if is_real else left_out_simulated
-        found = Parallel(2)(delayed(work)(name, k, memory) for k in range(FOLDS if is_real else options.cores))
-        held, width = (np.concatenate(one) for one in zip(*found, strict=True))
-        cores = 1 if is_real else options.cores
-        lines.append(f"| {name} | {cores} | {len(held)} | {held.mean():.3f} | {width.mean():.0f} |")
-        print(lines[-1], flush=True)
-    changes = {name: refinement(name, memory) for name in ("Sluggan", "MSB2K", *MODELS)}
-    off, ratio = against_bacon(memory)
-    facts = [
-        f"Largest change at nine depths between {', '.join(map(str, STEPS))} steps and with 50 empty layers, as a "
-        f"share of the 95 % width: {', '.join(f'{name} {change:.1%}' for name, change in changes.items())}.",
-        f"MSB2K: our means are {off:.0f} years from Bacon's on average, and our 95 % ranges {ratio:.2f} times as wide.",
-        f"A core of 40 dates and 200 steps takes {seconds(memory):.1f} s of CPU time.",
-    ]
-    print("\n".join([*lines, "", *facts]))
+    parts = Parts(options.keep, options.jobs)
+    table, text = left_out(parts, options.cores), facts(parts)
+    print("\n".join(["", *text]))
     if options.markdown:
-        summary = f"{'With' if memory else 'Without'} memory. {machine()}"
-        text = "\n".join([COMMAND, "", *lines, "", *facts, "", summary])
-        fill_section(options.markdown, "held-out", text)
+        fill_section(options.markdown, "held-out", "\n".join([COMMAND, "", *table, "", *text, machine()]))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from .methods.chains import WATCHED
 from .methods.draws import Draws
 from .methods.registry import DEFAULT, METHODS
 from .model.bridge import fill, informative, without_empty_layers
+from .model.mean_prior import contradictions
 from .model.model import Model
 from .model.problem import Problem, build_problem
 from .model.space import default_kernel
@@ -79,7 +80,9 @@ def fit(
     engine: "markov", O(N), for Matérn kernels and their sums; "dense", the paper's O(N³), for any kernel; "auto" uses
         "markov" wherever possible.
     priors: (median, factor) of a parameter, e.g. ``{"length": (500, 3)}``: a log-normal, two thirds of which lie
-        between median / factor and median * factor. Others get weak priors from the spread of the data.
+        between median / factor and median * factor. Others get weak priors from the spread of the data. With depths,
+        ``acc_mean`` is the mean time per unit of depth, ``alpha`` the shape of accumulation over the usual distance of
+        dates, and ``memory`` the depth over which it persists.
     fixed: parameters that are known, e.g. ``{"length": 500}``.
     estimate: "t_scale" and/or "y_scale": the reported errors are known up to a common factor, which is estimated.
     outliers: values that lie off the curve by more than their error: "mixture" (one row in twenty may have ten times
@@ -112,7 +115,7 @@ def fit(
         engine=engine,
     )
     _warn_of_overlaps(record)
-    return prepare(record, method, model, seed, **options).run()
+    return _run(prepare(record, method, model, seed, **options))
 
 
 @dataclass(frozen=True)
@@ -200,16 +203,17 @@ def age_depth(
     """Fit an age-depth model of the cores of a record: ``Posterior.ages`` gives the time at any depth.
 
     Outputs are not used: a record without outputs has ``y=nan, y_sd=inf``. Accumulation is a gamma process in depth,
-    with unknown mean and shape, so that the result does not depend on the number of steps. Rows of one depth have one
-    time.
+    with unknown mean, shape and memory, so that the result does not depend on the number of steps. Rows of one depth
+    have one time.
 
     steps: the number of steps that a core is divided into, for tables and figures.
     hiatus: depths of hiatuses, each between two rows; in addition to those that the record marks.
     options: as for ``lamina.fit``. Dates given as t and t_sd have Student-t errors here, as in Bacon, so that a date
-        may be an outlier (``Posterior.date_outliers``); ``t_errors="normal"`` gives them normal errors.
+        may be an outlier (``Posterior.date_outliers``); ``t_errors="normal"`` gives them normal errors. Memory is on
+        where there are three dated depths next to each other; ``memory=False`` switches it off.
     """
     _warn_of_overlaps(record)
-    return prepare_age_depth(record, steps, seed, hiatus=hiatus, **options).run()
+    return _run(prepare_age_depth(record, steps, seed, hiatus=hiatus, **options))
 
 
 def prepare_age_depth(
@@ -218,6 +222,8 @@ def prepare_age_depth(
     """What ``prepare`` is to ``fit``, for ``age_depth``. Errors are about the rows of ``record``, not about layers."""
     record, n = mark_hiatuses(record, hiatus), len(record)
     options = {"t_errors": "normal" if "t_scale" in options.get("estimate", ()) else "student"} | options
+    if options.get("memory") is None and any("memory" in (options.get(name) or ()) for name in ("priors", "fixed")):
+        options["memory"] = True
     if isinstance(steps, int | np.integer):
         check_memory(f"steps = {steps:,}", BYTES_A_STEP * steps)
     # Without outputs, cores have nothing in common: where they are does not matter.
@@ -225,9 +231,27 @@ def prepare_age_depth(
     layered, rows = add_layers(alone, steps, hiatus)
     layered = tie_equal_depths(layered)
     try:
-        return prepare(layered, seed=seed, **options)
+        prepared = prepare(layered, seed=seed, **options)
+        if options.get("memory") is None and can_have_memory(prepared):
+            prepared = prepare(layered, seed=seed, **options | {"memory": True})
+        return prepared
     except LaminaError as error:
         raise error.renumbered(rows) from None
+
+
+def can_have_memory(prepared: Fit) -> bool:
+    """Whether a method, its gap prior and neighbouring gaps between dates let memory be learnt."""
+    problem = prepared.problem
+    if problem.model.gaps != "gamma" or not prepared.method.has_memory:
+        return False
+    between_dates = without_empty_layers(problem, informative(problem))
+    return bool(np.isfinite(between_dates.rows.lag).any())
+
+
+def _run(prepared: Fit) -> Posterior:
+    for text in contradictions(prepared.problem):
+        warnings.warn(text, UserWarning, stacklevel=3)
+    return prepared.run()
 
 
 def _warn_of_overlaps(record: Record) -> None:

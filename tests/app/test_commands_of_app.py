@@ -21,7 +21,7 @@ COMMANDS = described()
         ("fit", {"at": "-100:200:10", "trend": ["0.0012", "0.0002"], "y": "value; rm -rf /", "site": "it's"}),
         ("fit", {"leave_out": ["3", "7"], "ignore_date": ["4"], "missing": ["-999"]}),
         ("field", {"gia": "gia.csv", "latitude": "lat", "shown_site": "Nassau"}),
-        ("agedepth", {"memory": True, "depths": "0:100:5", "hiatus": ["30.5"]}),
+        ("agedepth", {"memory": "off", "acc_mean": "20,2", "depths": "0:100:5", "hiatus": ["30.5"]}),
     ],
 )
 def test_a_form_becomes_a_command_and_the_command_the_form(name, values):

@@ -52,7 +52,7 @@ def test_ages_figure_and_ensemble_are_written(table, tmp_path):
 def test_a_run_that_has_not_converged_goes_on(table, tmp_path):
     common = (table, "--out", tmp_path / "out", "--steps", 10)
     assert run(*common, "--chains", 2, "--max-sweeps", 20, "--quiet").exit_code == 3
-    other = run(*common, "--chains", 2, "--memory", "--resume")
+    other = run(*common, "--chains", 2, "--memory", "off", "--resume")
     assert other.exit_code == 2
     assert "had other settings" in other.stderr
     done = run(*common, "--chains", 2, "--resume", "--json")
@@ -60,7 +60,7 @@ def test_a_run_that_has_not_converged_goes_on(table, tmp_path):
     facts = json.loads(done.stdout)
     assert facts["state"] == "converged"
     assert facts["folder"] == str(tmp_path / "out")
-    assert facts["model"]["memory"] is False
+    assert facts["model"]["memory"] is True
     assert facts == json.loads((tmp_path / "out" / "run.json").read_text()) | {"folder": str(tmp_path / "out")}
     again = run(*common, "--chains", 2, "--resume")
     assert again.exit_code == 2
@@ -77,7 +77,7 @@ def test_depths_beyond_the_core_are_warned_of(table, tmp_path):
 
 @pytest.mark.slow
 def test_with_memory(table, tmp_path):
-    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory")
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory", "on")
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["memory"] is True
     assert "memory" in lamina.load(tmp_path / "out" / "posterior.nc").theta
@@ -88,7 +88,7 @@ def test_with_memory(table, tmp_path):
 @pytest.mark.slow
 def test_memory_needs_no_more_than_two_dates(tmp_path):
     (tmp_path / "core.csv").write_text("depth,14C age,14C error\n0,180,25\n140,1480,30\n")
-    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 10, "--memory")
+    done = run(tmp_path / "core.csv", "--out", tmp_path / "out", "--steps", 10, "--memory", "on")
     assert done.exit_code in (0, 3), done.output
     assert (tmp_path / "out" / "ages.csv").is_file()
 
@@ -115,7 +115,7 @@ def test_what_was_interrupted_is_marked_in_the_figure(table, tmp_path, monkeypat
 
 def test_the_unit_of_depth_is_kept_and_widths_are_in_years(table, tmp_path):
     table.write_text(TABLE.replace("depth", "Depth (cm)", 1))
-    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory", "--depths", "20,140,150")
+    done = run(table, "--out", tmp_path / "out", "--steps", 10, "--memory", "on", "--depths", "20,140,150")
     assert done.exit_code == 0, done.output
     figure = (tmp_path / "out" / "age-depth.svg").read_text()
     for said in "Depth (cm)", "Time per cm", "median":
@@ -217,3 +217,29 @@ def test_few_dates_cannot_be_left_out(table, tmp_path):
     assert "4 dates could be left out here" in " ".join(done.output.split())
     assert not (tmp_path / "out").exists()
     assert "--folds is the number of parts of --validate" in " ".join(run(table, "--folds", 3).output.split())
+
+
+def test_priors_of_accumulation(table, tmp_path):
+    common = (table, "--out", tmp_path / "out", "--steps", 10)
+    done = run(*common, "--acc-mean", "10,1.5", "--acc-shape", 3, "--memory", "20,2")
+    assert done.exit_code == 0, done.output
+    facts = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert facts["model"]["priors"] == {"acc_mean": [10.0, 1.5], "alpha": [3.0, 4.0], "memory": [20.0, 2.0]}
+    assert not any("prior" in one for one in facts["warnings"])
+    assert "an inverse-gamma prior with median 10" in (tmp_path / "out" / "report.html").read_text()
+    without = run(*common, "--force", "--memory", "off", "--acc-mean", 200)
+    assert "median of 200 years per unit of depth (factor 2), but the dates give 8." in " ".join(without.output.split())
+    facts = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert facts["model"]["memory"] is False
+    assert sum("prior" in one for one in facts["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--acc-mean", "fast"), ("--acc-mean", "-3"), ("--acc-shape", "2,1"), ("--memory", "yes"), ("--memory", "5,2,1")],
+)
+def test_bad_priors_get_one_message(table, tmp_path, option, text):
+    done = run(table, "--out", tmp_path / "out", option, text)
+    assert done.exit_code == 2
+    assert f"{option}: {text!r} is not" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -15,6 +15,8 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration.py"
 RUNS = {
     "mcmc": ["--method", "mcmc", "--repetitions", "250"],
     "nuts": ["--method", "nuts", "--repetitions", "40"],
+    "depths": ["--method", "mcmc", "--repetitions", "150", "--gaps", "depths"],
+    "memory": ["--method", "mcmc", "--repetitions", "150", "--gaps", "memory"],
     "planted": ["--method", "mcmc", "--repetitions", "64", "--planted", "log-ratio"],
 }
 
@@ -37,9 +39,9 @@ def p_values(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mcmc", "nuts"])
-def test_ranks_are_uniform(p_values, method):
-    found = p_values[method]
+@pytest.mark.parametrize("run", ["mcmc", "nuts", "depths", "memory"])
+def test_ranks_are_uniform(p_values, run):
+    found = p_values[run]
     assert {"tau 2", "length", "sd", "alpha", "f(2.45)"} < found.keys()
     assert min(found.values()) * len(found) > 0.01, found
 

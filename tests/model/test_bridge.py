@@ -108,6 +108,20 @@ def test_the_sampler_has_the_prior_of_the_process():
     np.testing.assert_allclose(share[:, 1:-1].var(axis=0), part * (1.0 - part) / (2.0 + 1.0), rtol=0.15)
 
 
+@pytest.mark.slow
+def test_with_the_usual_memory_the_law_hardly_depends_on_the_division():
+    # Memory of an eighth of the distance of dates: steps of that distance, or eight times as many.
+    def spread(step):
+        depth = np.arange(0.0, 40.1, step)
+        t = np.where((depth == 0.0) | (depth == 40.0), 25.0 * depth, np.nan)
+        record = lamina.Record(t, np.where(np.isnan(t), np.inf, 0.0), np.nan, np.inf, depth=depth)
+        problem = problem_of(record, memory=True, fixed={"alpha": 8.0, "memory": 1.25})  # alpha over 40, 2 over 10
+        drawn = problem.to_user(run(problem, seed=1, draws=20_000, max_sweeps=20_000, cores=1).tau)
+        return drawn[:, problem.layer[np.isin(depth, [10.0, 20.0, 30.0])]].std(axis=0)
+
+    np.testing.assert_allclose(spread(1.25), spread(10.0), rtol=0.08)
+
+
 def test_rows_of_one_depth_have_one_time():
     record = core()
     depth = record.depth.copy()

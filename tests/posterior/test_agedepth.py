@@ -113,7 +113,22 @@ def test_age_depth_uses_no_values():
     with pytest.warns(lamina.NotConverged):
         other = lamina.age_depth(core(), **options)
     np.testing.assert_array_equal(one.tau, other.tau)
-    assert list(one.theta) == ["alpha"]
+    assert list(one.theta) == ["memory", "alpha"]
+
+
+def test_memory_is_on_where_it_can_be_learnt():
+    def has_memory(record, **options):
+        return lamina.fitting.prepare_age_depth(record, 10, **options).problem.model.memory
+
+    two = core(t=AGE[:2], depth=DEPTH[:2])
+    assert has_memory(core())
+    assert not has_memory(core(), memory=False)
+    assert not has_memory(core(), method="nuts")
+    assert not has_memory(core(), gaps="exponential")
+    assert not has_memory(two)
+    assert not has_memory(core(hiatus=np.ones(6, dtype=bool)))
+    assert has_memory(two, memory=True)
+    assert has_memory(core(), priors={"memory": (20.0, 2.0)})
 
 
 def test_the_figure_shows_every_date_and_both_bands(found):

@@ -12,7 +12,7 @@ READING_OPTIONS = {name: one for name, one in given.READ_CURVE.items() if not na
 
 
 @given.bundled(
-    settings=given.pick("steps memory seed chains max_sweeps"),
+    settings=given.pick("steps acc_mean acc_shape memory seed chains max_sweeps"),
     output=given.pick("out depths ensemble validate folds force resume quiet as_json"),
     reading=READING_OPTIONS,
 )

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import MethodError
+from ..model.priors import ACC_MEAN, MEMORY_FACTOR, SHAPE_FACTOR
 from ..output.run import OutputRequest
 from ..posterior.intervals import checked
+from ..tables.messages import flag
 from ..validation import FOLDS
 
+#: Priors of accumulation: the parameter of each option, and the factor if only a median is given.
+ACCUMULATION = {"acc_mean": (ACC_MEAN, 2.0), "acc_shape": ("alpha", SHAPE_FACTOR), "memory": ("memory", MEMORY_FACTOR)}
 #: More times would fill the disk, most likely by a mistyped step.
 MOST_TIMES = 1_000_000
 
@@ -24,7 +28,7 @@ def output_request(
     folder: Path, settings: Mapping[str, Any], output: Mapping[str, Any], table: str = ""
 ) -> OutputRequest:
     """What the user requests; an option that a command does not have is not requested."""
-    kept = {name: value for name, value in settings.items() if value is not None and value is not False}
+    kept = with_priors({name: value for name, value in settings.items() if value is not None and value is not False})
     seed = kept.pop("seed", 0)
     if "trend" in kept:
         kept["trend"] = numbers("--trend", kept["trend"])
@@ -56,6 +60,36 @@ def _folds(output: Mapping[str, Any]) -> int:
             raise MethodError("--folds is the number of parts of --validate. Add --validate, or leave --folds out.")
         return 0
     return FOLDS if output["folds"] is None else int(output["folds"])
+
+
+def with_priors(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the texts of --acc-mean, --acc-shape and --memory as priors, and memory as a switch."""
+    kept = {name: value for name, value in settings.items() if name not in ACCUMULATION}
+    given = {name: settings[name] for name in ACCUMULATION if name in settings}
+    if "memory" in given:
+        switch = given["memory"].strip().lower()
+        kept["memory"] = switch != "off"
+        if switch in ("on", "off"):
+            del given["memory"]
+    priors = {ACCUMULATION[name][0]: _prior(name, text) for name, text in given.items()}
+    return kept | ({"priors": priors} if priors else {})
+
+
+def _prior(name: str, text: str) -> list[float]:
+    """The text "20,2", or "20" alone, as median and factor."""
+    try:
+        median, factor = (
+            float(part) for part in (text if "," in text else f"{text},{ACCUMULATION[name][1]}").split(",")
+        )
+    except ValueError:
+        median = factor = math.nan
+    if not (0.0 < median < math.inf and 1.0 < factor < math.inf):
+        first = "on, off, or " if name == "memory" else ""
+        raise MethodError(
+            f"{flag(name)}: {text!r} is not {first}a median above 0, such as 20, or a median and a factor above 1, "
+            "such as 20,2: two thirds of the prior lie between 20 / 2 and 20 * 2."
+        )
+    return [median, factor]
 
 
 def times(text: str | None, option: str = "--at") -> np.ndarray | None:

@@ -30,7 +30,9 @@ OUTPUT_OPTIONS = given.pick("out at interval figures resume force quiet") | {
 
 
 @given.bundled(
-    settings=given.pick("kernel gaps mean outliers offsets memory seed method chains draws max_sweeps npv_covariance"),
+    settings=given.pick(
+        "kernel gaps mean outliers offsets acc_mean acc_shape memory seed method chains draws max_sweeps npv_covariance"
+    ),
     output=OUTPUT_OPTIONS,
     work=WORK,
     reading={name: one for name, one in given.READ_CURVE.items() if not name.startswith("dates")},

@@ -23,8 +23,8 @@ OF_FIELD = given.pick("out at interval") | {
 
 @given.bundled(
     settings=given.pick(
-        "kernel gaps mean outliers offsets memory seed method chains draws max_sweeps npv_covariance trend ages "
-        "ages_covariance"
+        "kernel gaps mean outliers offsets acc_mean acc_shape memory seed method chains draws max_sweeps "
+        "npv_covariance trend ages ages_covariance"
     ),
     output=given.pick("out at interval exceeds rate_exceeds extremes ensemble force resume quiet as_json"),
     reading=given.READ_CURVE,

@@ -102,9 +102,20 @@ OPTIONS: dict[str, Given] = {
         "--offsets", float | None, "Estimate a vertical offset of each core, with this prior standard deviation.",
         FITTING, parser=above_zero, metavar="SD",
     ),
+    "acc_mean": option(
+        "--acc-mean", str | None,
+        "Prior of the mean accumulation rate, in time per unit of depth: a median, and a factor of one standard "
+        "deviation (2 unless given). Without it the mean is unknown.", FITTING, metavar="MEDIAN[,FACTOR]",
+    ),
+    "acc_shape": option(
+        "--acc-shape", str | None,
+        "Prior of the shape of accumulation over the usual distance of dates; small values are irregular. With depths "
+        "2,4 unless given.", FITTING, metavar="MEDIAN[,FACTOR]",
+    ),
     "memory": option(
-        "--memory", bool, "The accumulation rate persists from gap to gap, as in Bacon.", FITTING,
-        False,
+        "--memory", str | None, "Whether the accumulation rate persists with depth, as in Bacon: on, off, or on with "
+        "this prior of the depth over which it does. By default on in agedepth, off elsewhere.", FITTING,
+        metavar="on|off|MEDIAN[,FACTOR]",
     ),
     "steps": option(
         "--steps", int, "Number of steps in tables and figures; the ages do not depend on it.", FITTING, 60,

@@ -14,6 +14,8 @@ PER_SD, MOST_ENTRIES = 50, 4000
 #: How far a table goes from the mode, in standard deviations: where the log-density is quadratic, and where the tails
 #: are heavy.
 REACH, STUDENT_REACH = 20.0, 40.0
+#: Drops of the log-density from its maximum at which modes are counted.
+DROPS = (1.5, 3.0, 5.0, 8.0)
 #: Zero density, as a drop of the log-density. It is finite, so that a sampler that starts there can move back.
 ZERO = -500.0
 
@@ -40,6 +42,15 @@ def normalised(start: float, step: float, log_density: Array, bounded: bool = Fa
     log_p = raw.log_density - math.log(sum(part.sum() for part in masses(raw)))
     log_p.setflags(write=False)
     return raw._replace(log_density=log_p)
+
+
+def has_several_modes(table: DateTable) -> bool:
+    """Whether what is above some part of the highest density has gaps in it."""
+    for drop in DROPS:
+        above = table.log_density > table.log_density.max() - drop
+        if np.count_nonzero(above[1:] & ~above[:-1]) + above[0] > 1:
+            return True
+    return False
 
 
 def masses(table: DateTable) -> tuple[Array, Array, Array]:

@@ -3,11 +3,11 @@
 All four priors are one density of f_j = unit_j e_j, where e are the innovations of the regular gaps of a sequence
 (``pace``), with U = sum unit,
 
-    constant times prod f_j^(shape unit_j + extra) times (sum f + floor)^-(shape U),
+    constant times prod f_j^(shape unit_j + extra) times (sum f + floor)^-(shape U + weight),
 
-with a constant where shape > 0. Without depths all units are 1. With depths the exponent grows with the step in depth:
-this is a gamma process in depth, whose law over an interval is that of the sum over its parts. The other files of this
-folder take the formula from here.
+with a constant where shape > 0. The rate of the gamma gaps is integrated out, under a Gamma(weight, floor) density.
+Without depths all units are 1. With depths the exponent grows with the step in depth: this is a gamma process in depth,
+whose law over an interval is that of the sum over its parts. The other files of this folder take the formula from here.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Exponents(NamedTuple):
     extra: float
     floor: float
     tiny: float = 0.0  #: where shape > 0, the density of f is constant below this, with the same mass: see ``log_term``
+    weight: float = 0.0  #: of the prior of the mean rate, Eq. (83); 0 without one
 
 
 class Sums(NamedTuple):
@@ -40,7 +41,7 @@ class Sums(NamedTuple):
 
     logs: int = 0  #: sum log f
     weighted: int = 1  #: sum unit log f
-    log_total: int = 2  #: log(sum f + floor)
+    total: int = 2  #: sum f
     tiny: int = 3  #: the number of f below ``Exponents.tiny``, which are counted as that,
     tiny_units: int = 4  #: and the sum of the logarithms of their units
 
@@ -57,7 +58,7 @@ class Gaps(NamedTuple):
     carry: np.ndarray  #: (n,) see ``pace``
 
 
-def exponents(name: str, alpha: float = 1.0, floor: float = 0.0, tiny: float = 0.0) -> Exponents:
+def exponents(name: str, alpha: float = 1.0, floor: float = 0.0, tiny: float = 0.0, weight: float = 0.0) -> Exponents:
     """The prior of that name. Raises MethodError for an unknown name, alpha < 1 or floor < 0."""
     if not (0.0 <= floor < math.inf):
         raise MethodError(f"floor must be a finite number of at least 0, got {floor!r}.")
@@ -67,18 +68,22 @@ def exponents(name: str, alpha: float = 1.0, floor: float = 0.0, tiny: float = 0
                 f"alpha must be a finite number of at least 1, got {alpha!r}. "
                 "Below 1 the density is infinite at a gap of zero."
             )
-        return gamma_exponents.py_func(float(alpha), floor, tiny)
+        return gamma_exponents.py_func(float(alpha), Exponents(1.0, -1.0, floor, tiny, weight))
     plain = {"uniform": (0.0, 0.0), "log-uniform": (0.0, -1.0), "exponential": (1.0, -1.0)}
     if name not in plain:
         raise MethodError(f"unknown gap prior {name!r}. Choose one of: {', '.join(PRIORS)}.")
     shape, extra = plain[name]
-    return Exponents(shape, extra, floor, tiny if shape > 0.0 else 0.0)
+    return Exponents(shape, extra, floor, tiny if shape > 0.0 else 0.0, weight)
 
 
 @njit(**INLINE)
-def gamma_exponents(alpha, floor, tiny):
-    """The gamma prior; alpha = 1 is the exponential."""
-    return Exponents(alpha, -1.0, floor, tiny)
+def gamma_exponents(alpha, at_one):
+    """The gamma prior, from that with alpha = 1, which is the exponential.
+
+    With a prior of the mean, that of the rate of the gaps is proportional to alpha, Eq. (83).
+    """
+    floor = at_one.floor / alpha if at_one.weight > 0.0 else at_one.floor
+    return Exponents(alpha, -1.0, floor, at_one.tiny, at_one.weight)
 
 
 @njit(**INLINE)
@@ -102,7 +107,7 @@ def log_ratio(prior, units, total, logs, change):
     """
     if prior.shape > 0.0 and change != 0.0:
         whole = total + prior.floor
-        logs -= prior.shape * units * math.log((whole + change) / whole)
+        logs -= (prior.shape * units + prior.weight) * math.log((whole + change) / whole)
     return logs
 
 
@@ -130,7 +135,7 @@ def sum_gaps(rows, prior, tau, sums):
             if not f > 0.0:
                 sums[s, SUMS.logs] = -math.inf
             elif rows.regular[r]:
-                sums[s, SUMS.log_total] += f
+                sums[s, SUMS.total] += f
                 if unit == 1.0:
                     logs = add_log(logs, max(f, prior.tiny))
                 else:
@@ -140,8 +145,6 @@ def sum_gaps(rows, prior, tau, sums):
                     sums[s, SUMS.tiny_units] += math.log(unit)
     if len(rows.gaps) > 0:
         _add_logs(sums, last, 1.0, log_sum(logs))
-    for s in range(len(rows.gaps)):
-        sums[s, SUMS.log_total] = math.log(sums[s, SUMS.log_total] + prior.floor)
 
 
 @njit(**{**LEAN, "fastmath": False})
@@ -157,10 +160,18 @@ def log_gaps(rows, prior, sums):
         if prior.extra != 0.0:
             value += prior.extra * own[SUMS.logs]
         if prior.shape > 0.0:
-            whole = prior.shape * rows.gaps[s]
-            value += math.lgamma(whole) - whole * own[SUMS.log_total] + prior.shape * own[SUMS.weighted]
+            value += log_mean_rate(prior, prior.shape * rows.gaps[s], own[SUMS.total])
+            value += prior.shape * own[SUMS.weighted]
             value -= own[SUMS.tiny] * math.log(prior.shape) + own[SUMS.tiny_units]
     return value - _sum_log_gamma(rows, prior) if prior.shape > 0.0 else value
+
+
+@njit(**INLINE)
+def log_mean_rate(prior, whole, total):
+    """What the rate of one sequence's gaps leaves, integrated out: ``whole`` is shape times U, ``total`` is sum f."""
+    power = whole + prior.weight
+    value = math.lgamma(power) - power * math.log(total + prior.floor)
+    return value + prior.weight * math.log(prior.floor) if prior.weight > 0.0 else value
 
 
 @njit(**LEAN)
@@ -211,13 +222,15 @@ def log_density(tau, gaps, prior):
     if logs == -math.inf:
         return logs, d_tau, 0.0
     if prior.shape > 0.0:
-        whole, log_total = prior.shape * units, math.log(total + prior.floor)
-        logs += math.lgamma(whole) - whole * log_total
-        d_alpha += units * (digamma(whole) - log_total)
+        power, slope = prior.shape * units + prior.weight, (prior.shape * units + prior.weight) / (total + prior.floor)
+        logs += log_mean_rate(prior, prior.shape * units, total)
+        d_alpha += units * (digamma(power) - math.log(total + prior.floor))
+        if prior.weight > 0.0:  # the floor is proportional to 1 / alpha
+            d_alpha += (slope * prior.floor - prior.weight) / prior.shape
         for j in range(tau.size - 1):
             if gaps.regular[j]:
-                d_tau[j + 1] -= whole / (total + prior.floor)
-                d_tau[j] += whole / (total + prior.floor)
+                d_tau[j + 1] -= slope
+                d_tau[j] += slope
     if shares < 0.0:
         d_tau = np.full(tau.size, math.nan)
     return logs - shares, d_tau, d_alpha
@@ -227,7 +240,7 @@ def log_density(tau, gaps, prior):
 def add_log_gap_curvature(log_excess, gaps, prior, out):
     """Add the second derivative of the log-density in each log-gap (n,) to out (n,), without memory.
 
-    Only sum f is not linear in the log-gaps: with the share s of a gap in it, d² = -shape U s (1 - s).
+    Only sum f is not linear in the log-gaps: with the share s of a gap in it, d² = -(shape U + weight) s (1 - s).
     """
     total, units = prior.floor, 0.0
     for j in range(len(log_excess)):
@@ -237,7 +250,7 @@ def add_log_gap_curvature(log_excess, gaps, prior, out):
     for j in range(len(log_excess)):
         if gaps.regular[j]:
             share = math.exp(log_excess[j]) / total
-            out[j] -= prior.shape * units * share * (1.0 - share)
+            out[j] -= (prior.shape * units + prior.weight) * share * (1.0 - share)
 
 
 @njit(cache=True, error_model="numpy")

@@ -49,6 +49,7 @@ class Needs(NamedTuple):
     memory: bool | None
     t_scale: bool | None  #: it is an unknown
     process: bool | None  #: the gaps are increments of a process in depth
+    jumps: bool | None  #: some date has several modes
 
 
 class Target(NamedTuple):
@@ -112,7 +113,9 @@ def make_target(problem: Problem) -> Target:
         gamma=is_gamma,
         least_alpha=problem.least_alpha,
         gap_prior=exponents(
-            "exponential" if is_gamma else problem.model.gaps, floor=problem.floor, tiny=TINY * problem.floor
+            "exponential" if is_gamma else problem.model.gaps,
+            tiny=TINY * problem.floor,
+            **(problem.mean_prior._asdict() if problem.mean_prior else {"floor": problem.floor}),
         ),
         outliers=OUTLIER_KINDS[problem.model.outliers],
         needs=make_needs(problem),
@@ -135,6 +138,7 @@ def make_needs(problem: Problem) -> Needs:
         "memory": problem.model.memory,
         "t_scale": problem.free[T_SCALE],
         "process": has_process(problem),
+        "jumps": (rows.several & (rows.t_var > 0.0)).any(),
     }
     return Needs(**{name: True if needed else None for name, needed in found.items()})
 
@@ -157,7 +161,7 @@ def alpha_at(target, phi):
 def gap_prior_at(target, phi):
     """The exponents of the gap prior at phi."""
     if target.gamma:
-        return gamma_exponents(alpha_at(target, phi), target.gap_prior.floor, target.gap_prior.tiny)
+        return gamma_exponents(alpha_at(target, phi), target.gap_prior)
     return target.gap_prior
 
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..dates.table import has_several_modes, masses
 from ..errors import MethodError, OrderError, RecordError
 from ..kernels import Kernel
 from ..record import Record
@@ -219,8 +220,9 @@ def _date_tables(record: Record, origin: float) -> dict[str, Array]:
         "first": np.zeros(n),
         "step": np.ones(n),
         "bounded": np.zeros(n, dtype=bool),
+        "several": np.zeros(n, dtype=bool),
     }
-    tables, filled = [np.empty(0)], 0
+    tables, mass, filled = [np.empty(0)], [np.empty(0)], 0
     for i, date in enumerate(record.dates or ()):
         if date is None or record.exact[i]:
             continue
@@ -232,5 +234,7 @@ def _date_tables(record: Record, origin: float) -> dict[str, Array]:
         found["first"][i] = (table.start if sign > 0 else -last) - origin
         found["step"][i] = table.step
         found["bounded"][i] = table.bounded
-        tables.append(table.log_density if sign > 0 else table.log_density[::-1])
-    return found | {"log_dates": np.concatenate(tables)}
+        found["several"][i] = has_several_modes(table)
+        tables.append(table.log_density[:: int(sign)])
+        mass.append(np.concatenate([[0.0], np.cumsum(masses(table)[1][:: int(sign)])]))
+    return found | {"log_dates": np.concatenate(tables), "cumulated": np.concatenate(mass)}

@@ -26,6 +26,8 @@ HALF, MEMORY_FACTOR = math.log(2.0), 3.0
 #: With depths: as a part of the usual distance of dates.
 MEMORY_PART = 0.125
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
+#: The mean time per unit of depth may have a prior, but is not among phi.
+ACC_MEAN = "acc_mean"
 
 
 def check_priors(given: Any) -> dict[str, tuple[float, float]]:
@@ -79,6 +81,8 @@ def set_priors(
 ) -> None:
     """Put the user's (median, factor) in place of the default ones in ``priors`` (2, P)."""
     for name, (median, factor) in given.items():
+        if name == ACC_MEAN:  # integrated out: see ``mean_prior``
+            continue
         i = _position(name, names, free, "priors")
         priors[:, i] = _above_least(name, median, record, "priors"), factor
 
@@ -86,6 +90,11 @@ def set_priors(
 def fix(given: Mapping[str, float], record: Record, names: tuple[str, ...], free: Array, start: Array) -> None:
     """Put known values into ``start`` (P,), and take their parameters out of those that are ``free`` (P,)."""
     for name, value in given.items():
+        if name == ACC_MEAN:
+            raise MethodError(
+                f"fixed: {ACC_MEAN} is integrated out under its prior. Give it a narrow one: "
+                f"priors={{'{ACC_MEAN}': ({value:g}, 1.02)}}."
+            )
         i = _position(name, names, free, "fixed")
         start[i] = math.log(_above_least(name, value, record, "fixed"))
         free[i] = False

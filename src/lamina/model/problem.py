@@ -19,6 +19,7 @@ from ..kernels import Constant, Kernel, Linear, Matern, SpaceTime, Sum
 from ..record import Record
 from ..records.ties import bottom_up, check_single_dates, check_single_values, merge_ties
 from .layout import check_limits, check_no_gap_is_zero, check_order, guess_inputs, make_rows
+from .mean_prior import MeanPrior, mean_prior
 from .model import Model
 from .parameters import ALPHA, MEMORY, SHARED, T_SCALE, Y_SCALE
 from .priors import default_priors, fix, least_alpha, set_priors, spread
@@ -45,6 +46,7 @@ class Problem:
     engine: str  #: "markov" or "dense": what inference runs on
     origin: float
     floor: float  #: see ``lamina.gaps.log_prior``
+    mean_prior: MeanPrior | None  #: of the mean time per unit of depth
     rows: Rows
     design: Design
     names: tuple[str, ...]  #: of phi, as the user knows them
@@ -151,6 +153,7 @@ def build_problem(record: Record, model: Model, has_gap_prior: bool = True) -> P
         engine=model.runs_on,
         origin=origin,
         floor=1e-3 * float(np.ptp(t)) if np.ptp(t) > 0 else 1.0,
+        mean_prior=mean_prior(model.priors, record, model.gaps),
         rows=rows,
         design=columns,
         scale=scale,

@@ -42,6 +42,8 @@ class Rows(NamedTuple):
     step: np.ndarray  #: (N,) and between entries
     bounded: np.ndarray  #: (N,) whether it ends there, or goes on with the slope of the last two entries
     log_dates: np.ndarray  #: all tables, one after the other
+    cumulated: np.ndarray  #: and the mass of each date up to each entry
+    several: np.ndarray  #: (N,) whether the date has several modes
 
 
 @njit(**INLINE)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from .. import report
 from ..errors import MethodError
 from ..fitting import prepare_age_depth
+from ..model.mean_prior import contradictions
 from ..plots.cores import core_summary
 from ..plots.validation import validation_summary
 from ..posterior.agedepth import describe_width
@@ -72,7 +73,8 @@ def plan_agedepth(table: Path, options: Options, request: OutputRequest) -> Plan
             check_dates(reading.record)
     check_ensemble(request, len(fit.problem.source))
     check_folder(request.folder, request.force or request.resume)
-    request = replace(request, warnings=beyond_core(reading.record, request.depths))
+    cautions = [*contradictions(fit.problem), *beyond_core(reading.record, request.depths)]
+    request = replace(request, warnings=cautions)
     model = {"seed": request.seed, "hiatus": options.hiatus or (), "t_errors": t_errors, **arguments}
     model.pop("checkpoint", None)
     return Plan(

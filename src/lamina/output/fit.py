@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from .. import datasets, plots, report
 from ..fitting import prepare
 from ..methods.draws import affordable
+from ..model.mean_prior import contradictions
 from ..posterior.agedepth import describe_long_slices
 from ..posterior.boxes import has_parts, has_rate
 from ..posterior.diagnosis import line_names
@@ -83,7 +84,8 @@ def plan_fit(
         fit = prepare(record, seed=request.seed, **arguments)
     check_ensemble(request, len(record))
     check_folder(request.folder, request.force or request.resume)
-    request = replace(request, warnings=[*request.warnings, *cautions, *beyond_data(record, request)])
+    cautions += [*contradictions(fit.problem), *beyond_data(record, request)]
+    request = replace(request, warnings=[*request.warnings, *cautions])
     return Plan(fit, request, _write, describe_fit, reading, reading.describe(), seconds)
 
 

@@ -17,6 +17,7 @@ from ..methods.registry import METHODS
 from ..methods.words import judged_on
 from ..model.model import Model
 from ..model.parameters import T_SCALE
+from ..model.priors import ACC_MEAN
 from ..posterior.boxes import has_rate
 from ..posterior.diagnosis import state_of
 from ..posterior.summary import parameters
@@ -85,7 +86,7 @@ def call(posterior: Posterior, seed: int | None) -> str:
     """The fit as a line of Python, with all settings of the model that are not the usual ones."""
     model, facts, end = posterior.model, posterior.draws.diagnostics, f"seed={seed or 0})"
     has_curve, method = bool(posterior.record.measured.any()), _method(posterior)
-    usual = Model(t_errors="normal" if has_curve else "student")
+    usual = Model() if has_curve else Model(t_errors="student", memory=True)
     names = [one.name for one in fields(Model) if one.name not in ("kernel", "gaps")]
     given = {name: getattr(model, name) for name in names if getattr(model, name) != getattr(usual, name)}
     plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
@@ -169,6 +170,10 @@ def _inputs(posterior: Posterior) -> list[str]:
             inputs=f"{one}s", alpha="estimated from the data" if "alpha" in columns else "kept fixed"
         )
         text.append(f"The spacing of the {one}s had {prior}.")
+    if ACC_MEAN in posterior.model.priors:
+        median, factor = posterior.model.priors[ACC_MEAN]
+        span = f"68 % from {number(median / factor)} to {number(median * factor)}"
+        text.append(f"The mean time per unit of depth had an inverse-gamma prior with median {number(median)}, {span}.")
     if posterior.model.memory:
         text.append(
             "Neighbouring gaps were correlated, as in the models of Blaauw & Christen (2011): the accumulation rate of "

@@ -4,7 +4,7 @@ A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterio
 with the ratio of Eq. (51), which costs O(1). With depths, every other proposal is a draw from the prior of the row
 given its neighbours in its sequence, and the prior cancels from the ratio: gaps with a shape below 1 are often tiny,
 which no step of one size can follow. With memory so are innovations, and the draw is from a beta distribution that is
-infinite where they vanish.
+infinite where they vanish. A row whose date has several modes also jumps from one to the other (``jump``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ...engine.noise import standard_normal, uniform
 from ...engine.stack import INLINE
 from ...gaps.moves import draw_split, draw_split_with_memory, move_ratio
 from ...model.rows import data_less_trend
+from .jump import draw_date
 from .metropolis import TARGET, accept, adapt
 from .positions import add_to_total, date_ratio
 
@@ -49,7 +50,9 @@ def move_input(now, states, p, shift, own, future, rng):
     is_first, is_last, here = p == 0, p == len(now.row) - 1, line.time[p]
     before = 0.0 if is_first else line.time[p - 1]
     after = 0.0 if is_last else line.time[p + 1] + shift
-    (new, back), accepted = _split(now.needs.process, now, r, here, shift, rng), 0.0
+    (new, back), accepted = draw_date(now.needs.jumps, now, r, here, rng), 0.0
+    if math.isnan(new):
+        new, back = _split(now.needs.process, now, r, here, shift, rng)
     is_step = math.isnan(new)
     if is_step:
         new = here + now.tuning.move[r] * standard_normal(rng)

@@ -10,7 +10,7 @@ from numba import njit
 
 from ....engine.noise import standard_normal, uniform
 from ....engine.stack import FAST, copy_array
-from ....gaps.prior import Exponents, log_gaps, sum_gaps
+from ....gaps.prior import Exponents, gamma_exponents, log_gaps, sum_gaps
 from ....gaps.spread import spread_roots
 from ....model.rows import Rows, log_dates
 from ..metropolis import TARGET, accept, adapt
@@ -46,7 +46,7 @@ class Work(NamedTuple):
 def _log_density(work, tau, log_alpha):
     """Of dates, gaps, alpha and, nearly, of the measurements given the path."""
     rows, shape = work.rows, work.shape
-    prior = Exponents(shape.least + math.exp(log_alpha), work.gaps.extra, work.gaps.floor, work.gaps.tiny)
+    prior = gamma_exponents(shape.least + math.exp(log_alpha), work.gaps)
     sum_gaps(rows, work.gaps, tau, work.sums)
     value = log_dates(rows, tau, 1.0) + log_gaps(rows, prior, work.sums) + sum_log_rows(work.path, work.data, tau)
     return value - 0.5 * ((log_alpha - shape.mean) / shape.sd) ** 2

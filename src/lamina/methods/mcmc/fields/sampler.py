@@ -12,7 +12,7 @@ from ....field import reduced
 from ....field.layout import Values
 from ....field.problem import as_field
 from ....field.reduced import Fitted, Swept
-from ....gaps.prior import SUMS
+from ....gaps.prior import SUMS, gamma_exponents
 from ....model.parameters import ALPHA
 from ....model.problem import Problem
 from ....model.trend import at_times
@@ -208,7 +208,7 @@ class FieldChain(Chain):
         """Move the inputs of all cores, in place."""
         exponents = self.target.gap_prior
         if self.target.gamma:
-            exponents = exponents._replace(shape=self.problem.least_alpha + math.exp(phi[ALPHA]))
+            exponents = gamma_exponents.py_func(self.problem.least_alpha + math.exp(phi[ALPHA]), exponents)
         now = Pass(self.target.rows, exponents, path, data, tau, *self.scratch, self.target.members, self.target.first,
                    self.loose, self.steps)  # fmt: skip
         move_inputs(now, rate, self.rng)
