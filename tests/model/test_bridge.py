@@ -42,7 +42,7 @@ def test_a_gap_is_divided_by_a_dirichlet_distribution():
     problem, unit = problem_of(core()), np.array([0.2, 0.5, 1.3])
     phi = np.tile(problem.start, (200_000, 1))
     phi[:, ALPHA] = math.log(1.5)
-    shares = divide(problem, phi, unit, np.random.default_rng(1))
+    shares = divide(problem, phi, unit, 2.0, np.random.default_rng(1))
     a, whole = 1.5 * unit, 1.5 * unit.sum()
     part = np.cumsum(a)[:-1] / whole
     np.testing.assert_allclose(shares.mean(axis=0), part, atol=4e-3)
@@ -52,7 +52,7 @@ def test_a_gap_is_divided_by_a_dirichlet_distribution():
 def test_memory_makes_the_division_more_even():
     phi = np.tile(problem_of(core(), memory=True).start, (20_000, 1))
     spread = [
-        divide(problem_of(core(), memory=memory), phi, np.ones(2), np.random.default_rng(1)).std()
+        divide(problem_of(core(), memory=memory), phi, np.ones(2), 2.0, np.random.default_rng(1)).std()
         for memory in (False, True)
     ]
     assert spread[1] < 0.95 * spread[0]
@@ -106,6 +106,16 @@ def test_the_sampler_has_the_prior_of_the_process():
     part = depth[1:-1] / 10.0
     np.testing.assert_allclose(share[:, 1:-1].mean(axis=0), part, atol=0.03)
     np.testing.assert_allclose(share[:, 1:-1].var(axis=0), part * (1.0 - part) / (2.0 + 1.0), rtol=0.15)
+
+
+def test_with_memory_ages_between_layers_do_not_depend_on_the_layers():
+    # Dates 30 apart: no layers between them, or some whose steps have the depths asked for in their middle.
+    record = lamina.Record([0.0, 600.0, 1200.0, 1800.0], 20.0, np.nan, np.inf, depth=[0.0, 30.0, 60.0, 90.0])
+    options = {"fixed": {"alpha": 1.0, "memory": 10.0}, "cores": 1, "draws": 8000, "max_sweeps": 20_000}
+    spread = [
+        lamina.age_depth(record, steps=steps, **options).ages([15.0, 45.0, 75.0])["sd"].mean() for steps in (3, 9, 15)
+    ]
+    np.testing.assert_allclose(spread[1:], spread[0], rtol=0.04)
 
 
 @pytest.mark.slow

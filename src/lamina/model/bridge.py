@@ -61,7 +61,8 @@ def fill(problem: Problem, keep: Array, tau: Array, phi: Array, seed: int) -> Ar
         gaps = np.array([first, *inside])
         start, stop = _edge(problem, filled, first, np.max), _edge(problem, filled, last, np.min)
         least = problem.rows.least[gaps]
-        shares = divide(problem, phi, problem.rows.unit[gaps], rng)
+        unit = problem.rows.unit[gaps]
+        shares = divide(problem, phi, unit, float(unit.sum()), rng)
         spare = stop - start - least.sum()
         filled[:, inside] = start[:, None] + np.cumsum(least)[:-1] + spare[:, None] * shares
     return filled
@@ -79,20 +80,31 @@ def _runs(problem: Problem, keep: Array) -> Iterator[tuple[int, list[int], int]]
             yield int(first), inside, row
 
 
+def whole_gaps(problem: Problem) -> Array:
+    """For the gap after each row (N,), the units of the gap between informative rows that it is a part of."""
+    whole = problem.rows.unit.copy()
+    for first, inside, _ in _runs(problem, informative(problem)):
+        gaps = [first, *inside]
+        whole[gaps] = whole[gaps].sum()
+    return whole
+
+
 def _edge(problem: Problem, tau: Array, row: int, of_block: Any) -> Array:
     """Draws of the input of a row, or of the last or first row of its block."""
     block = problem.rows.block
     return of_block(tau[:, block == block[row]], axis=1) if block[row] >= 0 else tau[:, row]
 
 
-def divide(problem: Problem, phi: Array, unit: Array, rng: np.random.Generator) -> Array:
+def divide(problem: Problem, phi: Array, unit: Array, whole: float, rng: np.random.Generator) -> Array:
     """Draws of how a gap is divided among steps in depth of these units (n,): cumulated shares (S, n - 1).
 
     At parameters phi (S, P): a Dirichlet distribution with parameters alpha times unit, Eq. (8), with memory Eq. (10).
+    ``whole`` is the units of the gap between informative rows, which the gap may be a part of: with one factor (10) for
+    all its parts, it does not matter how often it is divided.
     """
     shape = problem.least_alpha + np.exp(phi[:, ALPHA]) if problem.model.gaps == "gamma" else np.ones(len(phi))
     if problem.model.memory:
-        shape = shape * _smoothing(unit.sum(), np.exp(phi[:, MEMORY]) / usual_step(problem.record))
+        shape = shape * _smoothing(whole, np.exp(phi[:, MEMORY]) / usual_step(problem.record))
     shares, left = np.empty((len(shape), len(unit) - 1)), np.ones(len(shape))
     later = np.cumsum(unit[::-1])[::-1]
     for j in range(len(unit) - 1):

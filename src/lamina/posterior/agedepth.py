@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.quantiles import QUANTILES, weighted_quantiles
 from ..errors import RecordError
 from ..methods.registry import METHODS
-from ..model.bridge import STREAM, divide, has_process
+from ..model.bridge import STREAM, divide, has_process, whole_gaps
 from ..model.priors import usual_step
 from ..record import Record
 from ..records.axes import describe
@@ -79,17 +79,22 @@ def times_at(posterior: Posterior, depths: Array, sequence: Hashable | None = No
     method = METHODS.get(posterior.draws.diagnostics.get("method", ""))
     if has_process(posterior.problem) and (method is None or method.has_gap_prior):
         inside = np.flatnonzero((share > 0.0) & (share < 1.0))
-        members = rows[order]
+        members, whole = rows[order], whole_gaps(posterior.problem)
         for gap in np.unique(right[inside]):
             here = inside[right[inside] == gap]
             ends = members[first[gap] - 1], members[first[gap]]
             step, around = layers[gap] - layers[gap - 1], times[:, gap - 1 : gap + 1]
-            found[:, here] = _within_gap(posterior, ends, step, share[here], around)
+            found[:, here] = _within_gap(posterior, ends, (step, whole), share[here], around)
     return found
 
 
-def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share: Array, times: Array) -> Array:
-    """Draws of the time at these shares of the step in depth between two layers, whose times are (S, 2)."""
+def _within_gap(
+    posterior: Posterior, ends: tuple[int, int], gap: tuple[float, Array], share: Array, times: Array
+) -> Array:
+    """Draws of the time at these shares of the gap between two layers, whose times are (S, 2).
+
+    gap: its step in depth, and ``whole_gaps``.
+    """
     problem = posterior.problem
     rows, layer = problem.rows, problem.layer
     k = next((int(layer[row]) for row in ends if rows.after[layer[row]] in layer[list(ends)]), -1)
@@ -97,11 +102,11 @@ def _within_gap(posterior: Posterior, ends: tuple[int, int], step: float, share:
     if k < 0 or not rows.regular[k]:
         return even
     edges = np.unique(share)
-    unit = np.diff([0.0, *edges, 1.0]) * step / usual_step(problem.record)
+    unit = np.diff([0.0, *edges, 1.0]) * gap[0] / usual_step(problem.record)
     rng = np.random.default_rng([STREAM, *ends])  # another one for each gap: they are independent
-    drawn = divide(problem, posterior.draws.phi, unit, rng)[:, np.searchsorted(edges, share)]
-    gap = times[:, 1:] - times[:, :1]
-    spare = gap - np.sign(gap) * rows.least[k]
+    drawn = divide(problem, posterior.draws.phi, unit, gap[1][k], rng)[:, np.searchsorted(edges, share)]
+    time = times[:, 1:] - times[:, :1]
+    spare = time - np.sign(time) * rows.least[k]
     return even + spare * (drawn - share)
 
 
