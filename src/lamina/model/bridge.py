@@ -99,7 +99,7 @@ def divide(problem: Problem, phi: Array, unit: Array, whole: float, rng: np.rand
     """Draws of how a gap is divided among steps in depth of these units (n,): cumulated shares (S, n - 1).
 
     At parameters phi (S, P): a Dirichlet distribution with parameters alpha times unit, Eq. (8), with memory Eq. (10).
-    ``whole`` is the units of the gap between informative rows, which the gap may be a part of: with one factor (10) for
+    ``whole`` is the units of the gap between informative rows, which the gap may be a part of: with one factor for
     all its parts, it does not matter how often it is divided.
     """
     shape = problem.least_alpha + np.exp(phi[:, ALPHA]) if problem.model.gaps == "gamma" else np.ones(len(phi))
