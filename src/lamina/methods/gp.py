@@ -45,5 +45,6 @@ METHOD = Method(
     ),
     infers_inputs=False,
     has_gap_prior=False,
+    has_places=True,
     lacks=(UNDATED,),
 )

@@ -13,6 +13,8 @@ from numba import njit
 from .. import dense
 from ..engine.stack import FAST
 from ..errors import KernelError
+from ..field import chain
+from ..field.problem import FieldProblem, as_field
 from ..model.problem import Problem
 from .starts import starting_phi
 from .target import likelihood, make_target, parameters_prior
@@ -46,6 +48,8 @@ def _marginal(target, tau, phi):
 def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array], tuple[float, Array]]:
     """The function phi -> log p(y | tau, phi) + log p(phi) and its gradient (P,), with ``extra_var`` added to y_var."""
     y_var = problem.rows.y_var + extra_var
+    if problem.record.places is not None:
+        return partial(_on_field, as_field(problem), tau, extra_var)
     if problem.engine == "markov":
         target = make_target(problem)
         target = target._replace(rows=target.rows._replace(y_var=y_var))
@@ -54,12 +58,23 @@ def marginal(problem: Problem, tau: Array, extra_var: Array) -> Callable[[Array]
     def on_dense(phi: Array) -> tuple[float, Array]:
         kernel = problem.kernel.with_theta(phi[: problem.n_kernel])
         value, _, d_theta = dense.value_and_gradient(kernel, tau, problem.y, np.sqrt(y_var))
-        u = (phi - problem.prior_mean) / problem.prior_sd
-        gradient = np.where(problem.free, -u / problem.prior_sd, 0.0)
-        gradient[: problem.n_kernel] += d_theta
-        return value - 0.5 * float((u[problem.free] ** 2).sum()), gradient
+        return _with_prior(problem, phi, value, d_theta)
 
     return on_dense
+
+
+def _on_field(field: FieldProblem, tau: Array, extra_var: Array, phi: Array) -> tuple[float, Array]:
+    data = field.data_at(phi, extra_var)
+    value, _, d_theta, _ = chain.value_and_gradient(field.field, field.theta(phi), data, tau[field.measured])
+    return _with_prior(field.base, phi, value, d_theta)
+
+
+def _with_prior(problem: Problem, phi: Array, value: float, d_theta: Array) -> tuple[float, Array]:
+    """A log-likelihood and its gradient in the kernel's parameters, with the prior of all: value and gradient (P,)."""
+    u = (phi - problem.prior_mean) / problem.prior_sd
+    gradient = np.where(problem.free, -u / problem.prior_sd, 0.0)
+    gradient[: problem.n_kernel] += d_theta
+    return value - 0.5 * float((u[problem.free] ** 2).sum()), gradient
 
 
 def maximise(problem: Problem, tau: Array, extra_var: Array, starts: list[Array]) -> Optimum:

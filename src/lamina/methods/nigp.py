@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import MethodError
+from ..field.prediction import Chosen, Place
+from ..field.prediction import curves as field_curves
+from ..field.problem import as_field
 from ..model.problem import Problem
 from ..support.numbers import count, number
 from . import UNDATED, Method
@@ -61,13 +64,18 @@ def run(problem: Problem, seed: int = 0, starts: int = 5, max_steps: int = 100) 
 
 def _slopes(problem: Problem, phi: np.ndarray, extra_var: np.ndarray) -> np.ndarray:
     """Slope of the posterior mean at the measured inputs, (N,)."""
-    draws = Draws.equal(problem.rows.t[None], phi[None], extra_var=extra_var)
-    return curves(problem, draws, problem.rows.t)[2][0]
+    tau = problem.rows.t
+    if problem.record.places is None:
+        return curves(problem, Draws.equal(tau[None], phi[None], extra_var=extra_var), tau)[2][0]
+    field, found = as_field(problem), np.empty(len(tau))
+    for s in range(len(field.places)):
+        here = field.places.index == s
+        found[here] = field_curves(field, Chosen(tau[None], phi[None], extra_var), tau[here], [Place(s)])[2, 0, 0]
+    return found
 
 
 def _check(problem: Problem, options: dict[str, Any]) -> None:
-    curve = problem.kernel.stationary
-    if curve is not None and not curve.differentiable:
+    if not problem.kernel.has_rate:
         raise MethodError(
             'method="nigp" needs the slope of the curve, and with Matern12 it has none: use Matern32 or Matern52.'
         )
@@ -92,6 +100,7 @@ METHOD = Method(
     ),
     infers_inputs=False,
     has_gap_prior=False,
+    has_places=True,
     lacks=(UNDATED,),
     check_own=_check,
 )
