@@ -68,7 +68,7 @@ def test_the_schema_refuses_what_it_does_not_know(tmp_path):
     run = write_run(tmp_path, describe_run("fit", OutputRequest()))
     assert errors(run, schema()) == []
     assert errors(run | {"kind": "guess"}, schema()) == [
-        "run.json/kind: 'guess' is not one of ['fit', 'agedepth', 'compare', 'batch']"
+        "run.json/kind: 'guess' is not one of ['fit', 'agedepth', 'compare', 'batch', 'field']"
     ]
     assert errors(run | {"colour": "red"}, schema()) == ["run.json: colour is not known"]
     assert errors({name: value for name, value in run.items() if name != "seed"}, schema()) == [
