@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from commands import lamina
 
+from lamina.app import history
+
 SITES = {"North": (44.0, -70.0), "Middle": (40.0, -74.0), "South <b>": (36.0, -76.0)}
 
 
@@ -64,6 +66,17 @@ def test_parts_of_a_site_add_up_to_its_curve(run):
     total = parts.groupby(["site", "at"])["mean"].sum()
     found = curve.set_index(["site", "at"])["mean"]
     np.testing.assert_allclose(total.reindex(found.index), found, atol=1e-6)
+
+
+def test_the_app_shows_each_site_under_its_name_and_knows_the_line_of_each_row(run):
+    out, _ = run
+    shown = [one for one in history.figures(out)["figures"] if one["id"].startswith("figure-site-")]
+    inputs = pd.read_csv(out / "inputs.csv")
+    lines = {
+        one["heading"]: sorted(line for trace in one["data"] for _, line in trace.get("customdata", []))
+        for one in shown
+    }
+    assert lines == {name: sorted(inputs["line"][inputs["site"] == name]) for name in (*SITES, "Gauge")}
 
 
 def test_rates_have_probabilities_for_each_interval(run):

@@ -38,6 +38,8 @@ def rate(folder: str, first: float, last: float) -> dict[str, Any]:
     record, axes = posterior.record, describe(posterior.record)
     if not record.measured.any():
         raise MethodError("an age-depth model has no curve whose rate could be computed.")
+    if record.places is not None:
+        raise MethodError("a field has a rate at each site. Fit it with the interval to see them all.")
     seed = int((read_run(Path(folder)) or {}).get("seed", 0))
     draws = affordable(len(record), *TABLE_DRAWS)
     pair = (min(first, last), max(first, last))

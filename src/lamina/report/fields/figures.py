@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...plots.maps import coastline, region
+from ...posterior.diagnosis import TableLines, line_names, line_numbers, row_name
 from ...records.axes import Axes
 from ...support.numbers import fixed, plain, with_range, with_sd
 from .. import drawing as draw
@@ -115,8 +116,14 @@ def _runs(table: pd.DataFrame) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def site_curve(axes: Axes, record: Record, table: pd.DataFrame, rows: Array, inputs: pd.DataFrame) -> Figure:
-    """The curve of one site, with its rows at their corrected times; a line leads to where each was reported."""
+def site_curve(
+    axes: Axes, record: Record, table: pd.DataFrame, rows: Array, inputs: pd.DataFrame, lines: TableLines | None = None
+) -> Figure:
+    """The curve of one site, with its rows at their corrected times; a line leads to where each was reported.
+
+    lines: the table that the record was read from.
+    """
+    names = line_names(record, lines)
     y, y_sd = record.y[rows], record.y_sd[rows]
     mean, sd = inputs["mean"].to_numpy()[rows], inputs["sd"].to_numpy()[rows]
     reported = np.where(record.dated[rows], record.t[rows], mean)
@@ -126,6 +133,7 @@ def site_curve(axes: Axes, record: Record, table: pd.DataFrame, rows: Array, inp
     look = {"color": "group-0", "size": 4}
     hovers = [
         draw.hover(
+            row_name(record, int(row), names),
             f"reported {with_sd(record.t[row], record.t_sd[row])}" if record.t_sd[row] else f"{plain(mean[k])} (exact)",
             f"corrected {with_sd(mean[k], sd[k])}" if sd[k] else "",
             f"{with_sd(y[k], y_sd[k])} {record.y_unit}",
@@ -134,6 +142,7 @@ def site_curve(axes: Axes, record: Record, table: pd.DataFrame, rows: Array, inp
     ]
     bars = draw.sticks(mean, y - 2.0 * y_sd, y + 2.0 * y_sd, line={"color": "group-0", "width": 0.8}, showlegend=False)
     points = draw.points(mean, y, hovers, marker=look, showlegend=False)
+    points |= draw.places(rows, line_numbers(record, lines))
     figure = band(axes, table, "", record.y_unit, moved, bars, points)
     low, high = float(np.min([mean - 2 * sd, reported])), float(np.max([mean + 2 * sd, reported]))
     margin = 0.03 * (high - low or 1.0)

@@ -39,7 +39,7 @@ def build(posterior: Posterior, answers: Answers, run: Run) -> Page:
     )
     page.add("common", "Common to all sites", _common(posterior, answers, drawn))
     page.add("apart", "What the data cannot distinguish", {"texts": list(answers.apart)})
-    page.add("curves", "All sites", _curves(posterior, answers, drawn))
+    page.add("curves", "All sites", _curves(posterior, answers, drawn, run))
     own = answers.components[answers.components["site"] == answers.shown_site]
     drawn["parts"] = figures.parts(axes, record, own)
     page.add("components", f"Components at {answers.shown_site}", {"site": answers.shown_site})
@@ -77,14 +77,14 @@ def _common(posterior: Posterior, answers: Answers, drawn: dict[str, Any]) -> Da
     return {}
 
 
-def _curves(posterior: Posterior, answers: Answers, drawn: dict[str, Any]) -> Data:
+def _curves(posterior: Posterior, answers: Answers, drawn: dict[str, Any], run: Run) -> Data:
     record, axes = posterior.record, describe(posterior.record)
     assert record.places is not None
     names = list(record.places.names)
     for k, name in enumerate(names):
         rows = np.flatnonzero((record.places.index == k) & record.measured)
         table = answers.curves[answers.curves["site"] == name]
-        drawn[f"site-{k}"] = figures.site_curve(axes, record, table, rows, answers.inputs)
+        drawn[f"site-{k}"] = figures.site_curve(axes, record, table, rows, answers.inputs, run.reading)
     return {"names": names, "value": axes.value}
 
 
