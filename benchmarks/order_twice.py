@@ -7,7 +7,7 @@ from age-depth models, which have used the order. The rows are fitted without th
 import numpy as np
 
 import lamina
-from lamina.posterior.fields.sites import curves_and_rates, interval_rates_of_sites
+from lamina.posterior.fields.sites import curves_and_rates
 
 SITES = ("Cape May Courthouse", "Leeds Point", "Cheesequake", "NEW YORK", "ATLANTIC CITY", "SANDY HOOK")
 INTERVALS = ((0.0, 1700.0), (1900.0, 2000.0))
@@ -43,7 +43,7 @@ def main() -> None:
         print(f"\norder {'used again' if ordered else 'not used'}: R-hat {posterior.diagnostics['r_hat']:.3f}")
         print(f"standard deviations of ages: {kept:.2f} of those reported (median)")
         print("width of the 95 % band, m:", dict(zip(record.places.names, np.round(widths, 3).tolist(), strict=True)))
-        rates = interval_rates_of_sites(posterior, INTERVALS, 400, scale=MM_PER_M)
+        rates = lamina.interval_rates(posterior, INTERVALS, scale=MM_PER_M)
         print(rates[["site", "from", "to", "mean", "sd"]].round(2).to_string(index=False))
 
 

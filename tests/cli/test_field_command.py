@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 from commands import lamina
 
 from lamina.app import history
@@ -34,9 +35,11 @@ def run(tmp_path_factory):
     table, gia, out = folder / "coast.csv", folder / "gia.csv", folder / "out"
     table.write_text(table_text())
     gia.write_text("site,rate_mm_yr\n" + "".join(f"{name},1.2\n" for name in (*SITES, "Gauge")))
-    done = lamina("field", table, "--gia", gia, "--out", out, "--interval", "1000:1800", "--interval", "1900:1990",
-                  "--at", "1000:2000:100", "--show-site", "Middle", "--chains", "2", "--max-sweeps", "5", "--draws",
-                  "100")  # fmt: skip
+    done = lamina(
+        "field", table, "--gia", gia, "--out", out, "--interval", "1000:1800", "--interval", "1900:1990",
+        "--at", "1000:2000:100", "--show-site", "Middle", "--map-at", "1500,1950", "--grid", "20:50:-80:-20",
+        "--chains", "2", "--max-sweeps", "5", "--draws", "100",
+    )  # fmt: skip
     assert done.exit_code == 3, done.output  # not converged
     return out, done
 
@@ -85,6 +88,19 @@ def test_rates_have_probabilities_for_each_interval(run):
     assert len(rates) == 4 * 2
     assert rates["p>0"].between(0.0, 1.0).all()
     assert rates[rates["from"] == 1000.0]["p>1900:1990"].between(0.0, 1.0).all()
+
+
+def test_maps_are_cf_and_mark_places_beyond_the_data(run):
+    out, _ = run
+    with xarray.open_dataset(out / "field.nc", decode_times=False) as maps:
+        assert maps["time"].to_numpy().tolist() == [1500.0, 1950.0]
+        assert maps["latitude"].attrs["units"] == "degrees_north"
+        for name in "level", "level_sd", "rate", "rate_sd":
+            assert np.isfinite(maps[name]).all()
+        assert set(np.unique(maps["extrapolated"])) == {0, 1}  # the middle of the Atlantic is far from every site
+        assert maps["extrapolated"].sel(latitude=40.0, longitude=-75.0, method="nearest") == 0
+    page = (out / "report.html").read_text()
+    assert "Crosses mark places beyond the data" in page
 
 
 def test_report_and_run_say_how_places_were_read(run):
@@ -140,6 +156,8 @@ def test_a_table_of_rates_that_misses_sites_lists_them(tmp_path):
 def test_other_options_have_their_messages(tmp_path):
     text = table_text()
     assert "Did you mean 'Middle'?" in refused(tmp_path, text, "--show-site", "Midle")
+    assert "is no region" in refused(tmp_path, text, "--grid", "44:36:-77:-69")
+    assert "is not south:north:west:east" in refused(tmp_path, text, "--grid", "44:36")
     assert "has no places" in refused(tmp_path, text, "--method", "gp")
 
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import lamina
-from lamina.field.prediction import parts_of
-from lamina.posterior.fields.sites import curves_and_rates, sampled_levels
+from lamina.posterior.fields.sites import curves_and_rates
 from lamina.posterior.intervals import interval_rates
 
 
@@ -29,15 +28,6 @@ def test_curves_and_rates_are_those_of_each_site(posterior):
     for name, pair in zip("ABC", curves_and_rates(posterior, at), strict=True):
         for found, expected in zip(pair, posterior.curve_and_rate(at, site=name), strict=True):
             pd.testing.assert_frame_equal(found, expected, rtol=1e-8)
-
-
-def test_draws_are_those_of_each_site(posterior):
-    at, parts = np.array([900.0, 100.0]), parts_of(posterior.problem.kernel)
-    found = sampled_levels(posterior, at, 30, 5, list(parts.values()))
-    for s, name in enumerate("ABC"):
-        expected = posterior.sample_components(at, 30, 5, site=name)
-        for p, part in enumerate(parts):
-            np.testing.assert_allclose(found[:, s, p], expected[part], atol=1e-10)
 
 
 def test_rates_of_all_sites_are_those_of_their_draws(posterior):

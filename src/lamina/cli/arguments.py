@@ -39,6 +39,8 @@ def output_request(
         rates=numbers("--rate-exceeds", output.get("rate_exceeds")),
         extremes=output.get("extremes", False),
         depths=times(output.get("depths"), "--depths"),
+        map_at=times(output.get("map_at"), "--map-at"),
+        grid=region(output.get("grid")),
         shown_site=output.get("shown_site"),
         members=output.get("ensemble") or 0,
         folds=_folds(output),
@@ -116,6 +118,22 @@ def intervals(texts: list[str] | None) -> list[tuple[float, float]]:
         return checked(pairs)
     except MethodError as error:
         raise MethodError(f"--interval: {error}") from None
+
+
+def region(text: str | None) -> tuple[float, float, float, float] | None:
+    """The text "36:44:-77:-69" as south, north, west and east, in degrees. Raises MethodError if it is no region."""
+    if text is None:
+        return None
+    parts = [_number("--grid", part, text) for part in text.split(":")]
+    if len(parts) != 4:
+        raise MethodError(f"--grid: {text!r} is not south:north:west:east, such as 36:44:-77:-69.")
+    south, north, west, east = parts
+    if not (-90.0 <= south < north <= 90.0 and -180.0 <= west < east <= 360.0 and east - west <= 360.0):
+        raise MethodError(
+            f"--grid: {text!r} is no region. Give south before north, from -90 to 90, and west before east, negative "
+            "to the west."
+        )
+    return south, north, west, east
 
 
 def numbers(option: str, texts: Sequence[str] | None) -> list[float]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ..output.plan import Plan
 
 OF_FIELD = given.pick("out at interval") | {
+    "map_at": given.option("--map-at", str | None, "Times of the maps: first:last:step, or a,b,c; by default the last "
+                           "time of the record.", given.OUTPUT),
+    "grid": given.option("--grid", str | None, "Region of the maps: south:north:west:east, in degrees; by default "
+                         "that of the sites.", given.OUTPUT),
     "shown_site": given.option("--show-site", str | None, "Site whose components are drawn; by default the one with "
                                "most rows.", given.OUTPUT, metavar="NAME"),
     **given.pick("force resume quiet as_json"),
@@ -48,7 +52,7 @@ def fit(table: given.Table, settings: dict[str, Any], output: dict[str, Any], re
     reading=given.READ_FIELD,
 )
 def field(table: given.Table, settings: dict[str, Any], output: dict[str, Any], reading: dict[str, Any]) -> None:
-    """Fit many sites together: the curve of each, what they have in common, rates, figures and a report."""
+    """Fit many sites together: the curve of each, what they have in common, rates, maps, figures and a report."""
     from ..output.fields import plan_field
     from ..tables import Options
     from .arguments import output_request

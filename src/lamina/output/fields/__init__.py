@@ -93,9 +93,8 @@ def write_field(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
     write_tables(folder, _tables(posterior, answers, plan))
     posterior.save(folder / POSTERIOR)
-    if answers.maps is not None:
-        with replacing(folder / FIELD) as partial:
-            answers.maps.to_netcdf(partial)
+    with replacing(folder / FIELD) as partial:
+        answers.maps.to_netcdf(partial)
     failed = write_figures(posterior, answers, folder)
     request = replace(request, warnings=[*request.warnings, *failed])
     reporting = time.perf_counter()

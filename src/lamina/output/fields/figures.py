@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from ...posterior.posterior import Posterior
 
+#: Maps side by side.
+MAPS_ACROSS = 3
+
 
 def write_figures(posterior: Posterior, answers: Answers, folder: Path) -> list[str]:
     """Write all figures. Returns a warning if Matplotlib cannot."""
@@ -48,17 +51,18 @@ def _map(posterior: Posterior, answers: Answers) -> Figure:
     last, grids = answers.last_rates, maps_of(record, answers)
     shown = in_rate_unit(record, last)
     table = sites(record).merge(shown[["site", "mean", "sd"]], on="site").rename(columns={"mean": "value"})
-    figure = Figure(figsize=(7.2 * (1 + bool(grids)), 6.0 * max(len(grids), 1)), layout="constrained")
-    panels = figure.subplots(max(len(grids), 1), 1 + bool(grids), squeeze=False)
+    across = min(1 + len(grids), MAPS_ACROSS)
+    down = -(-(1 + len(grids)) // across)
+    figure = Figure(figsize=(5.4 * across, 5.2 * down), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False).ravel()
     between = f"{plain(last['from'].iloc[-1])} to {plain(last['to'].iloc[-1])}"
-    maps.sites(table, panels[0, 0], label=axes.rate)
-    panels[0, 0].set_title(f"Mean rate, {between}", fontsize="medium")
-    for row, one in enumerate(grids):
-        ax = panels[row, 1]
+    maps.sites(table, panels[0], label=axes.rate)
+    panels[0].set_title(f"Mean rate, {between}", fontsize="medium")
+    for ax, one in zip(panels[1:], grids, strict=False):
         maps.surface(one.longitude, one.latitude, one.rate, ax, label=axes.rate, beyond=one.beyond)
         ax.plot(table["longitude"], table["latitude"], "o", color="#222222", markersize=2.5)
         ax.set_title(f"Rate at {plain(one.at)} {record.t_unit}".rstrip(), fontsize="medium")
-    for ax in panels[1:, 0]:
+    for ax in panels[1 + len(grids) :]:
         ax.remove()
     return figure
 

@@ -1,16 +1,14 @@
-"""All sites of a field at once: curves, rates and joint draws, in little more than the time of one site."""
+"""All sites of a field at once: curves and rates, in little more than the time of one site."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.quantiles import summed_up
-from ...field.chain import Part
 from ...field.prediction import Place, curves
-from . import chosen, problem_of, samples
+from . import chosen, problem_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +30,3 @@ def curves_and_rates(posterior: Posterior, at: Array) -> list[tuple[pd.DataFrame
         slope = summed_up(at, problem.rate_to_user(rate[:, s]), rate_var[:, s], draws.weight)
         found.append((curve.assign(extrapolated=beyond), slope.assign(extrapolated=beyond)))
     return found
-
-
-def sampled_levels(posterior: Posterior, at: Array, n: int, seed: int, parts: Sequence[Part]) -> Array:
-    """n joint draws of the level of some parts at all sites, (n, sites, parts, M)."""
-    everywhere = [Place(s) for s in range(len(problem_of(posterior).places))]
-    return samples(posterior, at, everywhere, n, seed, parts)[:, :, :, 0]

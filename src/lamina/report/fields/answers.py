@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...field.prediction import parts_of
 from ...methods.draws import affordable
 from ...plots.maps import region
-from ...posterior.fields.sites import curves_and_rates, sampled_levels
+from ...posterior.fields.identifiability import explain_trends
+from ...posterior.fields.sites import curves_and_rates
 from ...posterior.intervals import interval_rates
 from ...records.axes import describe
 
@@ -32,8 +32,6 @@ FIELD_TIMES, MAP_POINTS = 81, 25
 RATE_DRAWS = 1000, 200, 250_000
 #: With more rows times sites than this, only the components of one site are computed.
 MOST_FOR_COMPONENTS = 20_000
-#: Correlations of the common trend and the mean rate at which these are hardly, or only in part, distinguished.
-MUCH, SOME = -0.9, -0.5
 OFFSETS = (
     "The level of the common curve is arbitrary: each site has an offset of its own, and only changes have a meaning."
 )
@@ -49,7 +47,7 @@ class Answers:
     common_rate: pd.DataFrame
     components: pd.DataFrame  #: the parts of the curves of all sites, in a large field of ``shown_site`` only
     rates: pd.DataFrame  #: one line per site and interval
-    maps: xarray.Dataset | None  #: level and rate on a grid
+    maps: xarray.Dataset  #: level and rate on a grid
     inputs: pd.DataFrame
     shown_site: str  #: whose components are drawn
     apart: Sequence[str]  #: what the data cannot distinguish, in sentences
@@ -208,8 +206,6 @@ class Map(NamedTuple):
 def maps_of(record: Record, answers: Answers) -> list[Map]:
     """The maps of the rate, one for each time."""
     found, axes = answers.maps, describe(record)
-    if found is None:
-        return []
     latitude, longitude = (found[name].to_numpy() for name in ("latitude", "longitude"))
     beyond = found["extrapolated"].to_numpy().astype(bool)
     return [
@@ -219,7 +215,7 @@ def maps_of(record: Record, answers: Answers) -> list[Map]:
             longitude,
             axes.rate_factor * found["rate"][k].to_numpy(),
             axes.unit_factor * found["rate_sd"][k].to_numpy(),
-            beyond if beyond.ndim == 2 else beyond[k],
+            beyond,
         )
         for k in range(found.sizes["time"])
     ]
@@ -235,34 +231,11 @@ def grid_of(record: Record, grid: Region | None) -> tuple[Array, Array]:
     return np.linspace(south, north, MAP_POINTS), np.linspace(west, east, MAP_POINTS)
 
 
-def _maps(posterior: Posterior, map_at: ArrayLike | None, grid: Region | None) -> Any:
+def _maps(posterior: Posterior, map_at: ArrayLike | None, grid: Region | None) -> xarray.Dataset:
     at = [_span(posterior.record)[1]] if map_at is None else map_at
-    if not hasattr(posterior, "field"):
-        return None
     return posterior.field(at, *grid_of(posterior.record, grid))
 
 
-def apart(posterior: Posterior, seed: int = 0) -> list[str]:
-    """What the data cannot distinguish, in sentences: the trend of the common curve and the mean rate of the sites."""
-    parts = parts_of(posterior.problem.kernel)
-    if "common" not in parts or "linear" not in parts:
-        return []
-    wanted = [parts["common"], parts["linear"]]
-    levels = sampled_levels(posterior, np.array(_span(posterior.record)), RATE_DRAWS[1], seed, wanted)
-    rise = levels[..., 1] - levels[..., 0]  # (draws, sites, parts)
-    correlation = float(np.corrcoef(rise[:, 0, 0], rise[:, :, 1].mean(axis=1))[0, 1])
-    return [_of_trends(correlation), OFFSETS]
-
-
-def _of_trends(correlation: float) -> str:
-    what = "the long-term trend of the common curve and the mean of the rates of the sites"
-    size = f"their posterior correlation is {correlation:.2f}".replace("-", "−")
-    if correlation < MUCH:
-        return (
-            f"The data do not distinguish {what}: {size}. The sum of both, which is what each site shows, is known; "
-            "how it is shared is set by the priors. Use the curves of the sites, and changes of the common curve, not "
-            "its trend."
-        )
-    if correlation < SOME:
-        return f"The data only partly distinguish {what}: {size}. Take the trend of the common curve with this in mind."
-    return f"The data distinguish {what}: {size}."
+def apart(posterior: Posterior) -> list[str]:
+    """What the data cannot distinguish, in sentences."""
+    return [explain_trends(posterior), OFFSETS]

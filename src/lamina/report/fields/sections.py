@@ -44,8 +44,7 @@ def build(posterior: Posterior, answers: Answers, run: Run) -> Page:
     drawn["parts"] = figures.parts(axes, record, own)
     page.add("components", f"Components at {answers.shown_site}", {"site": answers.shown_site})
     page.add("rates", "Rates by site and interval", _rates(record, answers))
-    if answers.maps is not None:
-        page.add("maps", "Maps", _maps(record, answers, drawn))
+    page.add("maps", "Maps", _maps(record, answers, drawn))
     page.add("parameters", "Parameters", common.parameters(posterior, parameters(posterior), drawn))
     common.add_shared(page, posterior, line_names(record, run.reading), run)
     return page
