@@ -175,6 +175,7 @@ def test_one_curve_has_no_places():
         ({}, {"kernel": Matern32()}, KernelError, "no term of the kernel is in space"),
         ({}, {"kernel": lamina.SquaredExponential() * Nearby()}, KernelError, "state-space"),
         ({"gia": [0.1, 0.2, 0.3]}, {"kernel": Matern32() * Nearby()}, KernelError, "gia"),
+        ({}, {"kernel": Constant() * EachSite() + Linear() * Nearby()}, KernelError, "varies in time"),
         ({}, {"offsets": 1.0}, MethodError, "EachSite"),
         ({}, {"engine": "dense"}, MethodError, "engine"),
         ({}, {"method": "nuts"}, MethodError, "mcmc"),

@@ -114,6 +114,8 @@ def check_space(record: Record, kernel: Kernel) -> None:
             "leave the kernel out."
         )
     kinds = [getattr(term, "time", term) for term in kernel.terms]
+    if not any(isinstance(kind, Stationary) for kind in kinds):
+        raise KernelError("no term of the kernel varies in time beyond a straight line. Add Matern32(), for example.")
     wrong = next((kind for kind in kinds if not (kind.has_state_space or isinstance(kind, TrendTerm))), None)
     if wrong is not None:
         raise KernelError(

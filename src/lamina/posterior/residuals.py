@@ -104,7 +104,7 @@ def residuals(posterior: Posterior, rows: Array | None = None) -> pd.DataFrame:
 
     record, problem = posterior.record, posterior.problem
     if record.places is not None:
-        raise MethodError("residuals of a field are not computed yet: compare y with posterior.curve(at, site=...).")
+        raise MethodError("residuals are those of one curve. In a field, compare y with posterior.curve(at, site=...).")
     rows = np.arange(len(record)) if rows is None else rows
     rows = rows[record.measured[rows] & (True if record.limit is None else record.limit[rows] == 0)]
     draws, layer = _some(posterior.draws, len(record)), problem.layer[rows]
