@@ -158,7 +158,7 @@ def test_other_options_have_their_messages(tmp_path):
     assert "Did you mean 'Middle'?" in refused(tmp_path, text, "--show-site", "Midle")
     assert "is no region" in refused(tmp_path, text, "--grid", "44:36:-77:-69")
     assert "is not south:north:west:east" in refused(tmp_path, text, "--grid", "44:36")
-    assert "has no places" in refused(tmp_path, text, "--method", "gp")
+    assert "has no places" in refused(tmp_path, text, "--method", "npv")
 
 
 def test_fit_asks_what_to_do_with_several_sites(tmp_path):
