@@ -9,7 +9,7 @@ CORE := $(VENV)/.installed-core
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all lint docs bench coverage clean help
+.PHONY: demo test test-all lint docs bench evidence coverage clean help
 
 demo: $(CORE)  ## fit the embedded record and write a report
 	$(BIN)/lamina demo
@@ -32,6 +32,10 @@ docs: $(STAMP)  ## build the documentation as a site, in site/
 bench: $(STAMP)  ## time the engine, against its peers
 	$(PIP) '.[dev,nuts,bench]'
 	$(BIN)/python benchmarks/engine.py
+
+evidence: $(STAMP)  ## run every benchmark and the paper again, and write every table of the docs (hours)
+	$(PIP) '.[dev,nuts,bench]'
+	$(BIN)/python benchmarks/evidence.py $(if $(AGAINST),--against $(AGAINST))
 
 coverage: $(STAMP)  ## run the tests and show the lines they miss
 	$(BIN)/python -m pytest --cov --cov-report=term
