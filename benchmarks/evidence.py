@@ -31,6 +31,7 @@ class Part(NamedTuple):
     commands: tuple[str, ...]  #: {against} stands for a checkout of an older lamina
     sections: tuple[str, ...]
     page: str = PAGE
+    files: str = ""  #: a folder that the commands write, where the sections have no stamps
 
 
 def _own(name: str, script: str, *sections: str, options: str = "") -> Part:
@@ -62,12 +63,15 @@ PARTS = (
         ("lamina paper all --out docs/paper --seed 0", "python benchmarks/paper_page.py"),
         ("claims", "averages", "by-function", "training", "steps", "pairs", "interval"),
         "docs/paper.md",
+        "docs/paper",
     ),
 )
 
 
 def up_to_date(part: Part) -> bool:
     """Whether the sections of a part come from its script and from the code as they are now."""
+    if part.files:
+        return not _changed_since(_git("log", "-1", "--format=%h", "--", part.files).stdout.strip())
     stamps = read_stamps(ROOT / part.page)
     for name in part.sections:
         stamp = stamps.get(name)
@@ -77,8 +81,11 @@ def up_to_date(part: Part) -> bool:
 
 
 def _changed_since(commit: str) -> bool:
-    asked = ["git", "-C", str(ROOT), "diff", "--quiet", commit, "--", "src"]
-    return subprocess.run(asked, capture_output=True).returncode != 0
+    return _git("diff", "--quiet", commit, "--", "src").returncode != 0
+
+
+def _git(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
 
 
 def run(part: Part, against: str | None) -> bool:

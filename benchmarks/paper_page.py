@@ -111,7 +111,7 @@ SECTIONS = {"claims": claims, "averages": averages, "by-function": by_function, 
 
 def main(page: Path = DOCS / "paper.md") -> None:
     for name, text in SECTIONS.items():
-        fill_section(page, name, text())
+        fill_section(page, name, text(), stamped=False)  # the page repeats files that stand beside it
 
 
 if __name__ == "__main__":

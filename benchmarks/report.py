@@ -93,14 +93,15 @@ def _commit() -> str:
         return "unknown"
 
 
-def fill_section(page: Path, name: str, text: str) -> None:
+def fill_section(page: Path, name: str, text: str, stamped: bool = True) -> None:
     """Replace what stands between <!-- name --> and <!-- /name --> in a page, and stamp it."""
     before, after = f"<!-- {name} -->", f"<!-- /{name} -->"
     whole = page.read_text()
     if before not in whole or after not in whole:
         raise SystemExit(f"{page} has no section {before} ... {after}")
     head, rest = whole.split(before, 1)
-    page.write_text(f"{head}{before}\n{text.strip()}\n\n{stamp()}\n{after}{rest.split(after, 1)[1]}")
+    text = f"{text.strip()}\n\n{stamp()}" if stamped else text.strip()
+    page.write_text(f"{head}{before}\n{text}\n{after}{rest.split(after, 1)[1]}")
 
 
 def read_stamps(page: Path) -> dict[str, Stamp | None]:

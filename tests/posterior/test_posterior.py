@@ -248,7 +248,7 @@ def test_mixture_quantiles_are_the_same_on_any_number_of_cores(rng, monkeypatch,
 def test_many_times_in_parts_are_as_all_at_once(monkeypatch):
     posterior, at = fits.posterior("mcmc"), np.linspace(-1.0, 11.0, 57)[::-1]
     whole = posterior.curve_and_rate(at)
-    monkeypatch.setattr("lamina.posterior.posterior.NUMBERS_AT_ONCE", 20 * len(posterior._thinned().tau))
+    monkeypatch.setattr("lamina.posterior.posterior.NUMBERS_AT_ONCE", 20 * len(posterior.thinned().tau))
     for one, parts in zip(whole, posterior.curve_and_rate(at), strict=True):
         pd.testing.assert_frame_equal(one, parts, rtol=1e-9)
 
@@ -263,7 +263,7 @@ def test_draws_in_parts_are_as_all_at_once(monkeypatch):
 
 def test_each_draw_may_have_times_of_its_own():
     posterior = fits.posterior("mcmc")
-    draws, at = posterior._thinned(), np.array([[3.0, 1.0, 2.0], [5.0, 0.0, 9.0]])
+    draws, at = posterior.thinned(), np.array([[3.0, 1.0, 2.0], [5.0, 0.0, 9.0]])
     two = Draws(draws.tau[:2], draws.phi[:2], np.full(2, 0.5))
     together = curves(posterior.problem, two, at)
     for k in range(2):
