@@ -66,6 +66,10 @@ def test_a_line_that_is_no_row_is_an_error(table, name):
             Options(**{name: (line,)})
 
 
+def test_a_line_may_be_left_out_and_have_a_date_to_ignore(table):
+    assert read(table(TABLE), Options(leave_out=(4,), ignore_date=(4,))).lines == (3, 5, 6)
+
+
 def test_at_least_one_row_stays(table):
     with pytest.raises(TableError, match="every row is left out"):
         read(table(TABLE), Options(leave_out=(3, 4, 5, 6)))

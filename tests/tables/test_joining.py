@@ -46,6 +46,11 @@ def test_depths_in_two_units_are_brought_to_one(two):
     assert two(dates=dates).record.depth.tolist() == [0, 2, 5, 10, 15, 18, 20]
 
 
+def test_lines_of_the_table_name_no_date_in_the_other_file(two):
+    with pytest.raises(TableError, match=r"--ignore-date .* the dates come from another file.* in the file of dates"):
+        two(ignore_date=(3,))
+
+
 def test_ages_in_the_table_of_measurements_are_not_used(two):
     proxies = "depth,age,error,d18O,d18O_sd\n0,1,1,1.0,0.1\n5,2,1,1.1,0.1\n20,3,1,1.2,0.1\n"
     record = two(proxies).record

@@ -73,9 +73,12 @@ LETTERS = {"-71.864": "71.864 W", "-74.42": "74° 25′ 12″ W", "-74.01": "W 7
         ("Longitude (°W)", WEST, "taken as negative"),
         ("LongitudeW", WEST, "taken as negative"),
         ("long_west", WEST, "taken as negative"),
-        ("Longitude (°W)", {}, "although the header says west"),
+        ("Longitude (°W)", {}, "they are negative, and the header names west"),
         ("LON (deg., west is negative)", {}, "negative to the west"),
         ("lon", TURN, "0 to 360"),
+        ("lons", {}, "negative to the west"),
+        ("longs", {}, "negative to the west"),
+        ("lon_w", WEST, "taken as negative"),
         ("Site longitude (decimal degrees)", LETTERS, "letters W"),
     ],
 )
@@ -84,6 +87,18 @@ def test_longitudes_as_people_write_them(table, header, cells, why):
     reading = read(table(text), PLACES)
     np.testing.assert_allclose(reading.record.places.longitude, [-71.864, -74.42, -74.01], atol=1e-9)
     assert why in facts(reading)["longitude"]
+
+
+@pytest.mark.parametrize(
+    ("header", "sign"),
+    [
+        *[(name, 1) for name in ("lat", "lats", "LATS", "Latitudes", "lat_degs", "Latitude_N", "lats (N)", "latN")],
+        *[(name, -1) for name in ("lat_s", "lat (S)", "LatS", "Latitude [°S]", "latitude south", "lat_dec_s")],
+    ],
+)
+def test_the_end_of_a_plural_is_not_the_south(table, header, sign):
+    found = read(table(with_cells(lat=(header, {}))), PLACES).record.places.latitude
+    np.testing.assert_allclose(found, sign * np.array([41.331, 39.5, 40.7]))
 
 
 @pytest.mark.parametrize(
@@ -228,3 +243,26 @@ def test_options_of_fields_make_a_table_a_field(table):
     found = survey(table(with_cells(lat=("a", {}))), Options(latitude="a"))
     assert found.questions == ()
     assert found.command.endswith("--latitude a")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["gia_cm", "gia (mm/decade)", "rate (mm per century)", "gia (ft/yr)", "gia (µm/yr)", "gia_mm", "gia_rate_a"],
+)
+def test_a_unit_that_is_not_understood_is_asked_for(table, header):
+    rates = table(f"site,{header}\nBarn Island,1.1\nLeeds Point,1.4\nNEW YORK,1.2\n", "gia.csv")
+    text = bad(table, ROWS, Options(gia=str(rates)))
+    assert "the unit of these rates is not clear" in text
+    assert "--gia-unit" in text
+    record = read(table(ROWS), Options(gia=str(rates), gia_unit="mm/yr")).record
+    np.testing.assert_allclose(record.places.gia, [0.0011, 0.0014, 0.0012])
+
+
+@pytest.mark.parametrize(
+    ("header", "error"),
+    [("gia [mm·yr-1]", "gia_sd"), ("ICE6G_GIA", "gia error (1σ)"), ("linear_rate", "rate_sd (1 sd)")],
+)
+def test_units_and_errors_as_people_write_them(table, header, error):
+    rates = table(f"site,{header},{error}\nBarn Island,1,2\nLeeds Point,1,2\nNEW YORK,1,2\n", "gia.csv")
+    found = read(table(ROWS), Options(gia=str(rates))).record.places
+    np.testing.assert_allclose([found.gia, found.gia_sd], [[0.001] * 3, [0.002] * 3])

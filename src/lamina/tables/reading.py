@@ -149,8 +149,8 @@ def open_table(
 ) -> Table:
     """The cells of a table, whatever program wrote it, before its columns have their meaning."""
     table = read_table(Path(path), options or Options(), dates)
-    table = leave_out(split_pairs(replace(table, assumed={**(assumed or {}), **table.assumed})))
-    table = check_ignored(table)
+    table = split_pairs(replace(table, assumed={**(assumed or {}), **table.assumed}))
+    table = leave_out(check_ignored(table))  # a line may be in both
     for program in _PROGRAMS:
         table = program(table)
         if table.program:

@@ -12,11 +12,13 @@ from ..headers import Header, squash
 from ..messages import option, quote
 from ..numbers import Array, is_blank, number_in
 
-_BEFORE, _AFTER = r"(?:site|sample|core|station|decimal|dec|geo|mean)*", r"(?:decimal|degrees?|deg|dec|dd|wgs84)*"
+_BEFORE, _AFTER = r"(?:site|sample|core|station|decimal|dec|geo|mean)*", r"(?:decimal|degrees?|degs?|dec|dd|wgs84)*"
 _NAMES = {
-    "latitude": re.compile(rf"{_BEFORE}(?:latitude|lat){_AFTER}(?P<side>n|s|north|south)?{_AFTER}"),
-    "longitude": re.compile(rf"{_BEFORE}(?:longitude|long|lon|lng){_AFTER}(?P<side>e|w|east|west)?{_AFTER}"),
+    "latitude": re.compile(rf"{_BEFORE}(?:latitude|lat)s?{_AFTER}(?P<side>n|s|north|south)?{_AFTER}"),
+    "longitude": re.compile(rf"{_BEFORE}(?:longitude|long|lon|lng)s?{_AFTER}(?P<side>e|w|east|west)?{_AFTER}"),
 }
+#: The end of a plural, unless it stands alone or is the only capital letter: lats, but lat_s and latS.
+_PLURAL = "s"
 #: The letters of each axis: where degrees are positive, and where negative.
 _LETTERS = {"latitude": ("N", "S"), "longitude": ("E", "W")}
 _SIDES = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -103,7 +105,9 @@ def to_degrees(cells: list[str], header: Header, axis: str) -> tuple[Array, str]
             degrees[bare] *= -1.0
             reasons.append(f"degrees {_SIDES[negative]}, as the header says, taken as negative")
         elif signs.max() <= 0.0:
-            reasons.append(f"negative, thus degrees {_SIDES[positive]} although the header says {_SIDES[negative]}")
+            reasons.append(
+                f"taken as degrees {_SIDES[positive]}: they are negative, and the header names {_SIDES[negative]}"
+            )
         else:
             degrees[bare & (degrees < 0.0)] = np.nan
     elif bare.any() and letters and not side:
@@ -129,11 +133,11 @@ def _no_degrees(cell: str, axis: str) -> tuple[str, str]:
 
 def _header_letter(header: Header, axis: str) -> str:
     """The side of the globe to which a header says that degrees count; "" if it does not say."""
-    text = re.sub(r"[_\W]+", " ", header.text)
+    text = re.sub(r"[_\W]+|(?<=[a-z])(?=[A-Z])", " ", header.text)
     if "negative" in text.lower():
         return ""
     named = _NAMES[axis].fullmatch(squash(header.text))
-    if named and named["side"]:
+    if named and named["side"] not in (None, _PLURAL):
         return named["side"][0].upper()
     found = {letter.upper() for letter in _LETTER.findall(text)} & set(_LETTERS[axis])
     return found.pop() if len(found) == 1 else ""

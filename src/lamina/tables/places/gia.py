@@ -28,8 +28,10 @@ _RATE_HERE = re.compile(rf"rates?{_PER_YEAR}|value|{_RATE.pattern}")
 _SD_HERE = re.compile(rf"(?:rates?)?{_PER_YEAR}{_ERROR}|{_SD.pattern}")
 _SITE_HERE = ("site", "sitename", "siteid", "location", "station", "gauge", "name")
 _UNIT = re.compile(
-    r"(?<![a-z])(mm|cm|m)\s?(?:/|per|)\s?(ka|kyr|a|y|yr|year)s?(?:\s?\^?[-⁻−][1¹])?(?![a-z])", re.IGNORECASE
+    r"(?<!\w)(mm|cm|m)\s?(?:/|per|[·⋅.]|)\s?(ka|kyr|a|y|yr|year)s?(?:\s?\^?[-⁻−][1¹])?(?![a-z])", re.IGNORECASE
 )
+#: Words of a header that are no unit, and what stands in brackets.
+_WORDS, _BRACKETS = re.compile(rf"(?:{_GIA}|{_ERROR}|rates?|value|[0-9%])*"), re.compile(r"[(\[{]([^)\]}]*)")
 _METRES = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "ft": 0.3048}
 _YEARS = {**dict.fromkeys(("a", "y", "yr", "year", "years"), 1.0), "ka": 1000.0, "kyr": 1000.0}
 _USUAL = ("mm", "yr")
@@ -179,13 +181,23 @@ def _named_unit(header: Header) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def _has_other_words(header: Header) -> bool:
+    """Whether a header has words that may be a unit: in brackets, or beside those of a rate and its error."""
+    texts = (header.text, *_BRACKETS.findall(header.text))
+    return not all(_WORDS.fullmatch(squash(text)) for text in texts)
+
+
 def _unit(reading: Reading, source: Source) -> tuple[tuple[str, str], str]:
-    """Lengths and times of the rates, and why."""
+    """Lengths and times of the rates, and why. Raises TableError if a header names a unit that is not known."""
     given = reading.options.gia_unit
     if given is not None:
         found = _UNIT.fullmatch(given.strip())
         if found is None:
             raise problem(reading.path, f"--gia-unit {given} is not a unit of a rate", "give one such as mm/yr or m/ka")
         return (found[1], found[2]), reading.set_by("gia_unit")
+    for header in (source.rate, source.rate_sd):
+        if header is not None and _named_unit(header) is None and _has_other_words(header):
+            do = f"name the unit with {option('gia_unit', 'mm/yr or m/ka')}, or in the header"
+            raise source.table.problem("the unit of these rates is not clear", do, column=header)
     named = _named_unit(source.rate)
     return (named, f"the header {source.rate}") if named else (_USUAL, "the header names none; set it with --gia-unit")

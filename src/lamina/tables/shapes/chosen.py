@@ -40,8 +40,12 @@ def ignore_dates(reading: Reading) -> Reading:
 
 
 def check_ignored(table: Table) -> Table:
-    """The table itself. Raises TableError if a date to ignore is in a line that is no row."""
+    """The table itself. Raises TableError if a date to ignore is in a line that is no row, or in a file of dates."""
     if table.options.ignore_date is not None:
+        if table.options.dates is not None:
+            found = "the dates come from another file, and these are lines of this table"
+            do = "leave it out, and empty the cells of the date, or remove its row, in the file of dates"
+            raise problem(table.path, f"{option('ignore_date', 'LINE')}: {found}", do)
         _require(table, "ignore_date", table.options.ignore_date)
     return table
 
