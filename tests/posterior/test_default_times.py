@@ -11,7 +11,7 @@ from lamina.methods.draws import Draws
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
 from lamina.posterior.posterior import Posterior
-from lamina.posterior.times import data_range, default_times, too_coarse
+from lamina.posterior.times import data_range, default_times, is_length, too_coarse
 
 
 def at_inputs(t, t_sd=0.1) -> Posterior:
@@ -125,3 +125,17 @@ def test_a_curve_that_changes_fast_gets_more_times_and_a_warning_where_that_is_n
     assert too_coarse(slow, default_times(slow)) == too_coarse(fast, default_times(fast)) == ""
     assert len(default_times(fastest)) <= 4000
     assert "0.05 apart, but they change within 0.01" in too_coarse(fastest, default_times(fastest))
+
+
+def test_lengths_in_space_are_no_lengths_in_time():
+    t, places = np.arange(20.0), {"latitude": [35.0, 38.0], "longitude": [-76.0, -74.0]}
+    record = lamina.Record(t=t, t_sd=0.1, y=np.sin(t), y_sd=0.1, site=["a"] * 10 + ["b"] * 10, **places)
+    kernel = lamina.Matern32() + lamina.Matern32() * lamina.Nearby()
+    problem = build_problem(record, Model(kernel, gaps="uniform"))
+    phi = problem.start.copy()
+    for name, value in ("length_1", 50.0), ("length_2", 50.0), ("length_km_2", 0.001):
+        phi[problem.names.index(name)] = np.log(value)
+    found = Posterior(problem, Draws.equal(problem.rows.t[None], phi[None]))
+    assert too_coarse(found, np.array([0.0, 10.0])) == ""
+    assert is_length("length_2")
+    assert not is_length("length_km_2")

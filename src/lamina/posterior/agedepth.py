@@ -15,6 +15,7 @@ from ..model.priors import usual_step
 from ..record import Record
 from ..records.axes import describe
 from ..support.numbers import count, number
+from .times import is_length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ def describe_long_slices(posterior: Posterior) -> str:
     A value is taken as the curve at the time of the middle of its slice. If the slice takes half a length scale of a
     Matérn-3/2 process, its mean differs from that by 8 % of the standard deviation of the curve.
     """
-    record, lengths = posterior.record, [name for name in posterior.theta if str(name).startswith("length")]
+    record, lengths = posterior.record, [name for name in posterior.theta if is_length(str(name))]
     if record.thickness is None or record.depth is None or not lengths:
         return ""
     length, most, rows = float(posterior.theta[lengths].median().min()), 0.0, []

@@ -128,8 +128,13 @@ def _this_year() -> int:
 def _shortest_length(posterior: Posterior) -> float:
     """The shortest length or period of all kernels, averaged over the draws."""
     theta = posterior.theta
-    lengths = [posterior.draws.weight @ theta[name] for name in theta if name.startswith(("length", "period"))]
-    return float(min(lengths, default=math.inf))
+    names = [name for name in theta if is_length(name) or name.startswith("period")]
+    return float(min((posterior.draws.weight @ theta[name] for name in names), default=math.inf))
+
+
+def is_length(name: str) -> bool:
+    """Whether a parameter of this name is a length in time; those in space are ``length_km``."""
+    return name.startswith("length") and not name.startswith("length_km")
 
 
 def _next_whole(x: float) -> int:

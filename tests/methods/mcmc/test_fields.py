@@ -1,6 +1,7 @@
 """mcmc on a field agrees with a plain random walk on dense matrices, which shares no code with it but the kernels."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from lamina.fitting import prepare
 from lamina.gaps import log_prior
 from lamina.methods.chains import DrawBudget
 from lamina.methods.mcmc.fields.sampler import FieldChain
+from lamina.methods.mcmc.fields.walks import Walk
 from lamina.model.model import Model
 from lamina.model.parameters import ALPHA
 from lamina.model.problem import build_problem
@@ -106,6 +108,61 @@ def test_the_same_seed_gives_the_same_draws_and_the_order_is_kept():
     np.testing.assert_array_equal(one, other)
     assert (np.diff(one[:, :EACH]) > 0.0).all()
     assert (np.diff(one[:, EACH : 2 * EACH]) > 0.0).all()
+
+
+def make_chain(problem):
+    return FieldChain(problem, np.random.SeedSequence(1), DrawBudget(10, 10))
+
+
+@pytest.mark.slow
+def test_rates_and_offsets_move_where_all_parameters_of_curves_are_fixed():
+    fixed = {"length_1": 3.0, "sd_1": 1.0, "length_2": 2.0, "sd_2": 0.5, "length_km_2": 400.0}
+    problem = make_problem(fixed=fixed)
+    drawn, sampler = sample(problem, 1, 10, 30)
+    assert len(sampler.moving) == 0
+    moved = np.ptp(drawn[:, len(SITE) + sampler.static], axis=0)
+    assert len(moved) == 3
+    assert (moved > 0.0).all()
+
+
+@pytest.mark.slow
+def test_inputs_stay_in_the_range_that_every_grid_reaches():
+    chain = make_chain(make_problem())
+    tau = chain.now[0]
+    chain.range = float(tau.min()) - 0.02, float(tau.max()) + 0.02
+    for _ in range(60):
+        chain.sweep(adapt=False)
+        tau = chain.now[0]
+        assert chain.range[0] <= tau.min()
+        assert tau.max() <= chain.range[1]
+    assert chain.passes[1] > 0
+
+
+def test_the_range_is_wider_where_rows_lie_beyond_all_dates_of_their_core():
+    t_sd = T_SD.copy()
+    t_sd[2:EACH] = np.inf
+    problem = make_problem(replace(make_record(), t_sd=t_sd))
+    chain = make_chain(problem)
+    last = max(problem.rows.t.max(), chain.now[0].max())
+    assert chain.range[1] == pytest.approx(last + 10.0 * problem.scale.max() + np.ptp(problem.rows.t[:EACH]))
+
+
+def test_independent_proposals_stay_where_the_warm_up_found_the_posterior():
+    walk, rng = Walk(np.zeros(2)), np.random.default_rng(0)
+    for _ in range(2):
+        for _ in range(400):
+            walk.learn(np.array([5.0, -3.0]) + rng.normal(size=2))
+        walk.reset()
+    np.testing.assert_allclose(walk.mean, [5.0, -3.0], atol=0.3)
+    walk.learn(np.array([50.0, 30.0]))  # another part of the warm-up begins afresh
+    np.testing.assert_array_equal(walk.mean, [50.0, 30.0])
+
+
+def test_a_field_beyond_double_precision_has_its_message(monkeypatch):
+    chain = make_chain(make_problem())
+    monkeypatch.setattr(chain, "_filtered", lambda phi: None)
+    with pytest.raises(MethodError, match="Merge such sites"):
+        chain.sweep(adapt=True)
 
 
 @pytest.mark.parametrize(

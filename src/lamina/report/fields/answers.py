@@ -232,8 +232,9 @@ def grid_of(record: Record, grid: Region | None) -> tuple[Array, Array]:
 
 
 def _maps(posterior: Posterior, map_at: ArrayLike | None, grid: Region | None) -> xarray.Dataset:
-    at = [_span(posterior.record)[1]] if map_at is None else map_at
-    return posterior.field(at, *grid_of(posterior.record, grid))
+    record = posterior.record
+    at = [describe(record).oldest_first(_span(record))[1]] if map_at is None else map_at
+    return posterior.field(at, *grid_of(record, grid))
 
 
 def apart(posterior: Posterior) -> list[str]:

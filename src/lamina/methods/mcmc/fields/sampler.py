@@ -27,7 +27,7 @@ from .walks import Walk
 
 Array = np.ndarray
 
-#: Nodes reach so many of the largest errors of dates beyond the data.
+#: Nodes reach so many of the largest errors of dates beyond the data, and farther where rows lie beyond all dates.
 MARGIN = 10.0
 #: Random walks a sweep of the parameters of curves, and for each of them those of constants and rates; passes over the
 #: inputs; and for each of them moves of alpha.
@@ -66,9 +66,7 @@ class FieldChain(Chain):
         self.field_problem = as_field(problem)
         self.reduced, self.target = reduced.reduce(self.field_problem), make_target(problem)
         tau, phi = self.now
-        reach = MARGIN * float(problem.scale.max())
-        low, high = min(problem.rows.t.min(), tau.min()), max(problem.rows.t.max(), tau.max())
-        self.range = float(low - reach), float(high + reach)
+        self.range = _range(problem, tau)
         levels = max(int(np.diff(self.target.first).max(initial=1)), 2).bit_length()
         self.steps = np.tile(0.5 * np.where(problem.scale > 0.0, problem.scale, 1.0), (levels + 3, 1))
         self.sums = np.empty((len(problem.rows.gaps), len(SUMS)))
@@ -102,11 +100,13 @@ class FieldChain(Chain):
     def restore(self, arrays: dict[str, Array]) -> None:
         for name, here in self.snapshot().items():
             here[:] = arrays[name]
+        (low, high), tau = self.range, self.now[0]
+        self.range = min(low, float(tau.min())), max(high, float(tau.max()))
 
     def reset_adaptation(self) -> None:
         self.rounds = 0
-        self.walks["moving"].reset(self.now[1][self.moving])
-        self.walks["static"].reset(self.now[1][self.static])
+        for walk in self.walks.values():
+            walk.reset()
 
     def watched_curve(self, tau: Array, phi: Array, renewed: tuple[Array, ...]) -> Array:
         return self.seen[None]
@@ -145,10 +145,16 @@ class FieldChain(Chain):
 
     def _move_theta(self, rate: float) -> State:
         here = self._filtered(self.now[1])
-        assert here is not None
+        if here is None:
+            raise MethodError(
+                "double precision cannot compute the likelihood of the field: errors of y are very small, or sites "
+                "very near each other, compared with what the priors let the field vary. Merge such sites, give y_sd "
+                "all errors of y, or set narrower priors of sd and length_km (priors=...)."
+            )
         independent = 0 if rate > 0.0 else 1
-        for k in range(WALKS + independent if len(self.moving) else 0):
-            here = self._move(here, self.moving, self.walks["moving"], k >= WALKS, rate)
+        for k in range(WALKS + independent):
+            if len(self.moving):
+                here = self._move(here, self.moving, self.walks["moving"], k >= WALKS, rate)
             for _ in range(STATIC_WALKS if len(self.static) else 0):
                 here = self._move(here, self.static, self.walks["static"], False, rate)
         if rate > 0.0:
@@ -190,10 +196,14 @@ class FieldChain(Chain):
             move(path, data, tau, phi, rate)
             rest = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
             self.passes[0] += 1
-            if math.log(self.rng.random()) < rest - off:
+            if math.log(self.rng.random()) < rest - off and self._is_within(tau):
                 self.now, off = (tau, phi), rest
                 self.passes[1] += 1
         self.seen = self._look(values, path, states, beta)
+
+    def _is_within(self, tau: Array) -> bool:
+        """Whether nodes reach all inputs, on whatever grid: one may reach farther than the next."""
+        return bool(self.range[0] <= tau.min() and tau.max() <= self.range[1])
 
     def _spread_gaps(self, path: Path, data: Measured, tau: Array, phi: Array, rate: float) -> None:
         """Move alpha together with the gaps, in place."""
@@ -242,6 +252,17 @@ class FieldChain(Chain):
             common += (1.0 - part) * level[i] + part * level[i + 1]
         level = path.level + path.rough
         return np.concatenate([common, total + (1.0 - part) * level[i, s] + part * level[i + 1, s]])
+
+
+def _range(problem: Problem, tau: Array) -> tuple[float, float]:
+    """The times within which the inputs, which start at tau (N,), are sampled.
+
+    Where rows lie beyond all dates of their core, only its pace says how far: the range is wider by the whole core.
+    """
+    record, t = problem.record, problem.rows.t
+    loose = [rows for _, rows in record.sequences if not record.dated[rows[[0, -1]]].all()]
+    reach = MARGIN * float(problem.scale.max()) + max((float(np.ptp(t[rows])) for rows in loose), default=0.0)
+    return float(min(t.min(), tau.min()) - reach), float(max(t.max(), tau.max()) + reach)
 
 
 def _sum(path: Path, data: Measured, tau: Array) -> float:

@@ -24,7 +24,7 @@ class Walk:
         self.mean, self.covariance = start.copy(), 0.05 * np.eye(p)
         self.root: Array = 0.2 * np.eye(p)
         self.step = np.ones(1)
-        self.rounds = 0
+        self.rounds, self.again = 0, False
 
     def arrays(self) -> dict[str, Array]:
         """What a checkpoint keeps, but for the rounds."""
@@ -50,6 +50,10 @@ class Walk:
 
     def learn(self, here: Array) -> None:
         """The covariance, once a round."""
+        if self.again:
+            self.mean[:] = here
+            self.covariance *= 0.1
+            self.again = False
         self.rounds += 1
         share = 1.0 / (self.rounds + 10.0)
         self.mean += share * (here - self.mean)
@@ -58,8 +62,6 @@ class Walk:
         if self.rounds >= FIRST and self.rounds % EVERY == 0:
             self.root[:] = np.linalg.cholesky(self.covariance + 1e-6 * np.eye(len(off)))
 
-    def reset(self, here: Array) -> None:
-        """Start again, from ``here``."""
-        self.rounds = 0
-        self.mean[:] = here
-        self.covariance *= 0.1
+    def reset(self) -> None:
+        """Start again, from the next draw to learn from: after the last, independent proposals need what was learnt."""
+        self.rounds, self.again = 0, True
