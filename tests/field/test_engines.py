@@ -90,12 +90,23 @@ def test_predictions_are_those_of_dense_matrices(case, place):
 def test_places_at_the_sites_are_the_sites(case):
     field, theta, data, tau = case
     if any(getattr(term, "space", None) == EachSite() for term in field.terms) or field.sites.gia.any():
-        pytest.skip("another place shares nothing with EachSite, and has no error of GIA")
+        pytest.skip("another place shares nothing with EachSite, and has an error of GIA of its own")
     at = np.linspace(-4.0, 4.0, 5)
     here = at_sites(field, field.values(theta), np.arange(SITES))
     there = elsewhere(field, theta, field.sites.latitude, field.sites.longitude)
     for one, other in zip(*(chain.predict(field, theta, data, tau, at, w) for w in (here, there)), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-4)  # the jitter of the sites
+
+
+def test_rates_at_another_place_have_the_error_of_gia():
+    """Without data a place is as uncertain as a site, between the errors of GIA at the sites."""
+    kernel, spread = Matern32() + Linear(sd=0.3, origin=0.0) * Nearby(300.0), np.array([0.1, 0.2, 0.4, 0.3])
+    where = np.array([30.0, 34.0, 38.0, 42.0]), np.full(4, -70.0)
+    fields = [Field(kernel, Sites(*where, np.zeros(4), sd)) for sd in (np.zeros(4), spread)]
+    for place, error in (where[0][2], 0.16), (-60.0, (spread**2).mean()):
+        wide = [one.elsewhere(kernel.theta, np.array([place]), np.array([-70.0])) for one in fields]
+        (before, after) = ((mix[0, 1:] ** 2).sum() + own[0, 1] for mix, own in wide)
+        assert after - before == pytest.approx(error, abs=1e-4)
 
 
 def test_joint_draws_have_the_moments_of_dense_matrices(case):

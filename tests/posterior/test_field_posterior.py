@@ -212,6 +212,7 @@ def test_a_map_has_the_curves_of_its_places_and_names_of_cf(tmp_path):
         np.testing.assert_allclose(at[f"{name}_sd"], table["sd"], rtol=1e-6)
     assert found_map["latitude"].attrs["units"] == "degrees_north"
     assert found_map["level_sd"].attrs["long_name"]
+    assert "comment" not in found_map["rate"].attrs
     found_map.to_netcdf(tmp_path / "map.nc", engine="h5netcdf")
     far = found.field([5.0], [-40.0], [100.0])
     assert far["extrapolated"].all()

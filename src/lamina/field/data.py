@@ -73,6 +73,5 @@ def elsewhere(field: Field, theta: Array, latitude: Array, longitude: Array) -> 
     for term in field.at(theta).terms:
         if isinstance(term, SpaceTime) and term.is_linear:
             away = great_circle_km(latitude, longitude, sites.latitude, sites.longitude)
-            weights = np.linalg.solve(term.space.among(field.distance), term.space.correlation(away).T).T
-            gia = gia + weights @ (sites.gia - sites.gia.mean())
+            gia = field.between(term, away, sites.gia)
     return Targets(np.ascontiguousarray(mix), own, gia)

@@ -187,7 +187,8 @@ class Field:
     def elsewhere(self, theta: Array, latitude: Array, longitude: Array) -> tuple[Array, Array]:
         """Mixing rows (T, R) of T other places, and the variance (T, K) of what no site of the field shares with them.
 
-        w = K^-1 k* for each term; sites of ``EachSite`` share nothing with another place.
+        w = K^-1 k* for each term; sites of ``EachSite`` share nothing with another place. The errors of GIA at sites
+        are independent, so a place has its own. Its variance is interpolated, as GIA is: maps then have no steps.
         """
         away = great_circle_km(latitude, longitude, self.sites.latitude, self.sites.longitude)
         rows, own = [], []
@@ -202,7 +203,15 @@ class Field:
             root = np.linalg.solve(self.root(term), shared.T).T
             rows.append(root)
             own.append(np.maximum(term.time.sd**2 - (root**2).sum(axis=1), 0.0))
+            if term.is_linear and self.has_gia_sd:
+                error = self.sites.gia_sd**2
+                own[-1] += np.clip(self.between(term, away, error), error.min(), error.max())
         return np.concatenate(rows, axis=1), np.array(own).T
+
+    def between(self, term: SpaceTime, away: Array, values: Array) -> Array:
+        """What is known of the sites (S,) at places ``away`` (T, S) from them: interpolated around its mean."""
+        weights = np.linalg.solve(term.space.among(self.distance), term.space.correlation(away).T).T
+        return values.mean() + weights @ (values - values.mean())
 
 
 def _root(covariance: Array) -> Array:

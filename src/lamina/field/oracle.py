@@ -142,7 +142,10 @@ def _at_place(field: Field, term: Kernel, kind: Kernel, among: Array, place: Pla
     if not isinstance(term, SpaceTime):
         return np.ones(len(field.distance)), 1.0
     scale = 1.0 if isinstance(kind, Stationary) else kind.sd**2  # type: ignore[attr-defined]
-    return scale * term.space.correlation(_away(field, place))[0], scale
+    own, known = scale, field.sites.gia_sd**2
+    if term.is_linear:
+        own = scale + min(max(_between(field, term, place, known), known.min()), known.max())
+    return scale * term.space.correlation(_away(field, place))[0], float(own)
 
 
 def _away(field: Field, place: tuple[float, float]) -> Array:
@@ -150,8 +153,10 @@ def _away(field: Field, place: tuple[float, float]) -> Array:
 
 
 def _gia(field: Field, term: SpaceTime, place: Place) -> float:
-    gia = field.sites.gia
-    if isinstance(place, int):
-        return float(gia[place])
+    return float(field.sites.gia[place]) if isinstance(place, int) else _between(field, term, place, field.sites.gia)
+
+
+def _between(field: Field, term: SpaceTime, place: tuple[float, float], known: Array) -> float:
+    """What is known at the sites (S,), interpolated to a place."""
     weights = np.linalg.solve(term.space.among(field.distance), term.space.correlation(_away(field, place))[0])
-    return float(gia.mean() + weights @ (gia - gia.mean()))
+    return float(known.mean() + weights @ (known - known.mean()))

@@ -201,7 +201,8 @@ class Posterior:
 
         An xarray.Dataset with the dimensions time, latitude and longitude and the variables level, level_sd, rate and
         rate_sd, and with ``extrapolated``, which marks places that are farther from every site than the field is
-        correlated. Names and units follow the CF conventions: ``.to_netcdf(path)`` writes a file for a GIS.
+        correlated. Names and units follow the CF conventions: ``.to_netcdf(path)`` writes a file for a GIS. As in
+        ``rate``, rates are per unit of t: on a scale of ages, a rise towards the present is negative.
         """
         return maps.field(self, at, latitude, longitude)
 

@@ -25,6 +25,9 @@ Array = np.ndarray
 MOST_DRAWS = 100
 #: The smoother keeps covariances of at most so many bytes at once, of some of the times.
 MOST_BYTES = 2e8
+#: Which way rates run where t is an age.
+PER_AGE = "Ages count backwards: a rise towards the present is negative."
+FORWARD = "Forward in time, although ages count backwards: a rise towards the present is positive."
 
 
 def field(posterior: Posterior, at: ArrayLike, latitude: ArrayLike, longitude: ArrayLike) -> xr.Dataset:
@@ -44,7 +47,7 @@ def field(posterior: Posterior, at: ArrayLike, latitude: ArrayLike, longitude: A
     data = {
         "level": (mean[0], f"{name}, posterior mean", record.y_unit or "1"),
         "level_sd": (sd[0], f"{name}, posterior standard deviation", record.y_unit or "1"),
-        "rate": (mean[1], f"rate of {name} per unit of time, posterior mean", rate_unit),
+        "rate": (mean[1], f"rate of {name} per unit of t, posterior mean", rate_unit),
         "rate_sd": (sd[1], f"rate of {name}, posterior standard deviation", rate_unit),
     }
     found = xr.Dataset(
@@ -67,10 +70,21 @@ def field(posterior: Posterior, at: ArrayLike, latitude: ArrayLike, longitude: A
         },
         attrs={"Conventions": "CF-1.11", "title": f"{name}: posterior of a field", "source": "lamina"},
     )
+    if axes.backwards:
+        found["rate"].attrs["comment"] = PER_AGE
     far = outside(posterior, *everywhere).reshape(shape[1:]).astype(np.int8)
     words = "1 where the place is farther from every site than the field is correlated"
     found["extrapolated"] = (dims[1:], far, {"long_name": words, "units": "1"})
     return found
+
+
+def forward(posterior: Posterior, found: xr.Dataset) -> xr.Dataset:
+    """Maps of ``field`` with rates forward in time, as in the tables that commands write."""
+    if not describe(posterior.record).backwards:
+        return found
+    words = f"rate of {posterior.record.y_name} forward in time, posterior mean"
+    rate = (-found["rate"]).assign_attrs(found["rate"].attrs | {"long_name": words, "comment": FORWARD})
+    return found.assign(rate=rate)
 
 
 def _averaged(posterior: Posterior, times: Array, latitude: Array, longitude: Array) -> tuple[Array, Array]:

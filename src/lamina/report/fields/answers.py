@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...methods.draws import affordable
 from ...plots.maps import region
+from ...posterior.fields import maps
 from ...posterior.fields.identifiability import explain_trends
 from ...posterior.fields.sites import curves_and_rates
 from ...posterior.intervals import interval_rates
@@ -213,7 +214,7 @@ def maps_of(record: Record, answers: Answers) -> list[Map]:
             float(found["time"][k]),
             latitude,
             longitude,
-            axes.rate_factor * found["rate"][k].to_numpy(),
+            axes.unit_factor * found["rate"][k].to_numpy(),
             axes.unit_factor * found["rate_sd"][k].to_numpy(),
             beyond,
         )
@@ -234,7 +235,7 @@ def grid_of(record: Record, grid: Region | None) -> tuple[Array, Array]:
 def _maps(posterior: Posterior, map_at: ArrayLike | None, grid: Region | None) -> xarray.Dataset:
     record = posterior.record
     at = [describe(record).oldest_first(_span(record))[1]] if map_at is None else map_at
-    return posterior.field(at, *grid_of(record, grid))
+    return maps.forward(posterior, posterior.field(at, *grid_of(record, grid)))
 
 
 def apart(posterior: Posterior) -> list[str]:
