@@ -36,6 +36,24 @@ def test_defaults_are_not_written():
     assert COMMANDS["fit"].arguments("a.csv", {"method": "mcmc", "pool": False, "t": "", "seed": 0}) == ["fit", "a.csv"]
 
 
+@pytest.mark.parametrize("trend", ["0.001", ["1", "2", "3"], ["1", " "]])
+def test_a_pair_has_two_values(trend):
+    with pytest.raises(CommandError, match="--trend takes two values"):
+        COMMANDS["fit"].chosen({"trend": trend})
+
+
+def test_of_a_pair_that_is_given_twice_the_last_counts():
+    assert COMMANDS["fit"].parse(["a.csv", "--trend", "1", "2", "--trend", "3", "4"])[1] == {"trend": ["3", "4"]}
+
+
+def test_choices_are_those_of_the_command_in_any_case():
+    option = next(one for one in COMMANDS["fit"].options if one.kind == "choice" and len(one.choices) > 1)
+    last = option.choices[-1]
+    assert COMMANDS["fit"].arguments("a.csv", {option.name: last.swapcase()}) == ["fit", "a.csv", option.flag, last]
+    with pytest.raises(CommandError, match=f"{option.flag} takes one of"):
+        COMMANDS["fit"].chosen({option.name: "nobody"})
+
+
 def test_a_table_whose_name_looks_like_an_option_is_a_table():
     assert COMMANDS["fit"].arguments("--force", {}) == ["fit", "./--force"]
 

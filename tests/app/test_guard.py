@@ -29,6 +29,11 @@ def test_without_the_cookie_nothing_is_shown(server, path):
     assert server.ask("/?token=guess", headers={"Cookie": None})[0] == 403
 
 
+def test_cookies_of_other_servers_on_this_machine_do_not_lock_it(server):
+    for other in '{"a": [1, 2]}', "a b=c", "x[]={1}", 'a@b="':
+        assert server.ask("/api/folder", headers={"Cookie": f"{other}; lamina-{server.port}={server.token}"})[0] == 200
+
+
 @pytest.mark.parametrize("path", CHANGING)
 def test_a_post_of_another_site_is_refused(server, path):
     # A form or a script elsewhere has neither the header nor this origin, even if the browser adds the cookie.

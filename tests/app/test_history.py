@@ -1,14 +1,21 @@
 """Runs in the folder: those of the command line and of the app are the same."""
 
+import asyncio
+import hashlib
 import json
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import fits
 import pytest
 from commands import TABLE, lamina, write_table
+from starlette.requests import Request
 
 from lamina import report
-from lamina.app import history
+from lamina.app import calls, history
 from lamina.output import folder as results
+from lamina.tables import Options, read
 
 
 def test_the_names_of_files_are_those_that_runs_have():
@@ -39,6 +46,49 @@ def test_a_run_of_the_command_line_is_seen_and_can_be_made_again(server):
     assert made["state"] == "converged"
     path.write_text(TABLE.replace("310", "311"))
     assert "has changed" in server.json("/api/run/again", {"name": "mine"})["error"]
+
+
+def made_run(folder, name: str, command: str, sha256: str) -> None:
+    """A folder with the run.json of a command."""
+    (folder / name).mkdir()
+    (folder / name / "run.json").write_text(json.dumps({"command": f"{command} --out {name}", "sha256": sha256}))
+
+
+def test_the_tables_of_a_run_with_dates_are_found_again(new_server):
+    proxies, dates = new_server.folder / "proxies.csv", new_server.folder / "dates.csv"
+    proxies.write_text("depth (cm),d18O,d18O_sd\n0,1.0,0.1\n5,1.1,0.1\n10,1.3,0.1\n")
+    dates.write_text("labID,age,error,depth,cc\ntop,-50,5,0,0\nA,500,30,10,1\n")
+    sha256 = read(proxies, Options(dates=str(dates))).sha256
+    made_run(new_server.folder, "joined", "lamina fit proxies.csv --dates dates.csv", sha256)
+    assert "key" in new_server.json("/api/run/open", {"name": "joined"})
+    dates.write_text(dates.read_text().replace("500", "510"))
+    assert "proxies.csv or dates.csv has changed" in new_server.json("/api/run/open", {"name": "joined"})["error"]
+    dates.unlink()
+    assert "dates.csv, is not in the folder" in new_server.json("/api/run/open", {"name": "joined"})["error"]
+
+
+@pytest.mark.parametrize("name", ["core.prn", "core.asc", "core", "core.xlsm"])
+def test_a_table_with_any_ending_is_found_again(server, name):
+    (server.folder / name).write_text(TABLE)
+    folder = f"run-{name}"
+    made_run(server.folder, folder, f"lamina fit {name}", hashlib.sha256(TABLE.encode()).hexdigest())
+    assert "key" in server.json("/api/run/open", {"name": folder})
+    assert (name in server.json("/api/folder")["tables"]) == name.endswith(".xlsm")
+
+
+def test_a_zip_that_cannot_be_packed_is_not_left_behind(tmp_path, monkeypatch):
+    made_run(tmp_path, "mine", "lamina fit core.csv", "")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    app = SimpleNamespace(state=SimpleNamespace(lamina=SimpleNamespace(folder=tmp_path)))
+    request = Request({"type": "http", "app": app, "query_string": b"name=mine", "headers": []})
+    answer = asyncio.run(calls.download_all(request))
+    assert list((tmp_path / "temporary").iterdir()) == [Path(answer.path)]
+    asyncio.run(answer.background())
+    monkeypatch.setattr(history, "pack", Mock(side_effect=OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        asyncio.run(calls.download_all(request))
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_other_folders_are_no_runs(tmp_path):

@@ -240,6 +240,16 @@ def test_an_interval_that_is_dragged_has_the_rate_of_the_command(tab, server, fi
     asked = server.json(f"/api/run/rate?name={fitted}&from=100&to=500")
     assert asked["mean"] == pytest.approx(run["intervals"][0]["mean"], rel=1e-12)
     assert said.startswith(f"100 to 500: {asked['text']}")
+    tab.ask("""(() => {
+        const form = document.getElementById("interval");
+        [form.elements.from.value, form.elements.to.value] = ["\u221250", "100"];
+        form.requestSubmit();
+    })()""")
+    said = tab.wait("document.querySelectorAll('#rates li')[2]?.textContent", SECONDS)
+    assert said.startswith("\N{MINUS SIGN}50 to 100: ")
+    assert said.endswith("--interval -50:100")
+    marks = "document.querySelector('#figures .plot').layout.shapes.map(({ x0, x1 }) => `${x0}:${x1}`).join(' ')"
+    tab.wait(f"{marks}.includes('-50:100')")
 
 
 def test_zooming_into_one_figure_zooms_those_of_time(tab, server, fitted):

@@ -13,7 +13,7 @@ def test_without_its_packages_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = lamina("app", "--no-browser", "--folder", tmp_path)
     assert done.exit_code == 2
-    assert "pip install 'lamina[app]'" in done.stderr
+    assert "pip install '.[app]'" in done.stderr
 
 
 def test_a_port_that_is_taken_is_a_message(tmp_path):

@@ -17,10 +17,11 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from ..errors import LaminaError
+from ..support.files import joined_checksum
 from . import history
 from .commands import Command, CommandError, of_run, worded
 from .guard import REPORT_POLICY
-from .jobs import Job
+from .jobs import Job, JobError
 from .shelf import ShelfError, Shelved
 from .state import State
 
@@ -126,6 +127,8 @@ async def again(request: Request) -> Response:
     state, asked = state_of(request), await _body(request)
     folder, command, table, values = _made(state, str(asked.get("name")))
     if asked.get("resume"):
+        if _busy(state, folder):
+            raise JobError("This run is still working, or waits to continue.")
         words = command.arguments(table.name, values)
         job = state.jobs.add(words, folder.relative_to(state.folder).as_posix(), table.name, "--resume")
         return JSONResponse({"job": job.key})
@@ -148,14 +151,17 @@ def _made(state: State, name: str) -> tuple[Path, Command, Shelved, dict[str, An
     folder = history.find(state.folder, name)
     run = history.read(folder)
     command, file, values = of_run(run, state.commands)
-    if file not in state.shelf.listed():
-        raise ShelfError(
-            f"The table of this run, {file}, is not in the folder {state.folder}. Drop it on the first page."
-        )
-    table = state.shelf.open(file)
-    if table.sha256 != run.get("sha256"):
-        raise ShelfError(f"The table {file} has changed since this run. Open it from the first page instead.")
-    return folder, command, table, values
+    names = [file, *([values["dates"]] if "dates" in values else [])]
+    for one in names:
+        if not state.shelf.has(one):
+            raise ShelfError(
+                f"The table of this run, {one}, is not in the folder {state.folder}. Drop it on the first page."
+            )
+    tables = [state.shelf.open(one) for one in names]
+    if joined_checksum(*(table.sha256 for table in tables)) != run.get("sha256"):
+        which = " or ".join(names)
+        raise ShelfError(f"The table {which} has changed since this run. Open it from the first page instead.")
+    return folder, command, tables[0], values
 
 
 async def stop(request: Request) -> Response:
@@ -194,9 +200,12 @@ async def show(request: Request) -> Response:
     run = history.read(folder)
     files = history.files(folder, run)
     page = await run_in_threadpool(history.figures, folder) if history.REPORT in files else {"figures": []}
-    return JSONResponse(
-        {**page, "run": run, "files": files, "busy": request.query_params["name"] in state.jobs.taken()}
-    )
+    return JSONResponse({**page, "run": run, "files": files, "busy": _busy(state, folder)})
+
+
+def _busy(state: State, folder: Path) -> bool:
+    """Whether a run writes into a folder, or will."""
+    return folder.relative_to(state.folder).as_posix() in state.jobs.taken()
 
 
 async def download(request: Request) -> Response:
@@ -217,8 +226,12 @@ async def download_all(request: Request) -> Response:
     names = history.files(folder, history.read(folder))
     file = tempfile.NamedTemporaryFile(suffix=".zip", delete=False)  # noqa: SIM115  closed below, removed when sent
     path = Path(file.name)
-    with file:
-        await run_in_threadpool(history.pack, folder, names, file)
+    try:
+        with file:
+            await run_in_threadpool(history.pack, folder, names, file)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
     removed = BackgroundTask(path.unlink, missing_ok=True)
     return FileResponse(path, filename=f"{folder.name}.zip", background=removed)
 
@@ -250,7 +263,7 @@ def refuse(request: Request, error: Exception) -> Response:
 
 
 def fail(request: Request, error: Exception) -> Response:
-    """Any other error is a message too, and the server goes on."""
+    """The answer to an unexpected error. The server keeps running."""
     return JSONResponse({"error": f"This went wrong in the app: {type(error).__name__}."}, status_code=500)
 
 

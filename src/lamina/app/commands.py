@@ -96,7 +96,8 @@ class Command:
             else:
                 count = 2 if option.kind == "pair" else 1
                 taken = [joined] if joined else [ahead.pop(0) for _ in range(min(count, len(ahead)))]
-                value = [*found.get(option.name, []), *taken] if option.kind in ("list", "pair") else "".join(taken)
+                before = found.get(option.name, []) if option.kind == "list" else []
+                value = [*before, *taken] if option.kind in ("list", "pair") else "".join(taken)
             if option.name not in OWN:
                 found[option.name] = value
         return table, found
@@ -110,14 +111,20 @@ def _clean(option: Option, value: Any) -> Any:
         parts = value.split() if isinstance(value, str) else value
         if not isinstance(parts, list) or not all(isinstance(one, str | int | float) for one in parts):
             raise CommandError(f"{option.flag} takes a list.")
-        return [str(one).strip() for one in parts if str(one).strip()]
+        texts = [str(one).strip() for one in parts if str(one).strip()]
+        if option.kind == "pair" and len(texts) not in (0, 2):
+            raise CommandError(f"{option.flag} takes two values, not {len(texts)}. Put a blank between them.")
+        return texts
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise CommandError(f"{option.flag} takes a text.")
     text = "" if value is None else str(value).strip()
     if option.kind == "file" and text != Path(text).name:
         raise CommandError(f"{option.flag}: choose one of the tables in the folder, not {text!r}.")
-    if option.kind == "choice" and text and text not in option.choices:
-        raise CommandError(f"{option.flag} takes one of {', '.join(option.choices)}, not {text!r}.")
+    if option.kind == "choice" and text:
+        found = [one for one in option.choices if one.casefold() == text.casefold()]  # the command ignores case as well
+        if not found:
+            raise CommandError(f"{option.flag} takes one of {', '.join(option.choices)}, not {text!r}.")
+        return found[0]
     return text
 
 

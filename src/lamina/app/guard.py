@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Guard:
     def unknown(self, scope: Scope) -> Response | None:
         """The answer to a request without the token: in the cookie, and where something changes in the header too."""
         headers = Headers(scope=scope)
-        if not self._is_token(_cookie(headers, self.cookie)):
+        if not self._is_token(cookie_parser(headers.get("cookie", "")).get(self.cookie, "")):
             return _no("Open the address that lamina app has printed: this page has no access without its token.")
         if scope["method"] not in READING and not self._is_token(headers.get(TOKEN_HEADER, "")):
             return _no("The page is out of date: load it again.")
@@ -100,14 +100,6 @@ class Guard:
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(), self.token.encode())
-
-
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
 
 
 def _no(why: str) -> Response:

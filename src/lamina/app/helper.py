@@ -35,7 +35,10 @@ class Helper:
                 found = await asyncio.wait_for(self._answer({"task": task, "with": arguments}), self.seconds)
             except TimeoutError:
                 await self.close()
-                raise HelperError(f"This takes longer than {self.seconds:g} s, and was given up.") from None
+                raise HelperError(f"This takes longer than {self.seconds:g} s. It was stopped.") from None
+            except asyncio.LimitOverrunError:
+                await self._drop()
+                raise HelperError(f"The answer has more than {MOST_ANSWER_BYTES / 1e6:g} MB.") from None
             except (OSError, ValueError, asyncio.IncompleteReadError):
                 await self.close()
                 raise HelperError("The process that reads this has crashed. The app itself goes on.") from None
@@ -64,6 +67,15 @@ class Helper:
                 env=os.environ,
             )
         return self.process
+
+    async def _drop(self) -> None:
+        """End the process in the middle of its answer: it is over only when its output has been read to the end."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.stdout.read()
+        await self.close()
 
     async def close(self) -> None:
         """End the process at once: it holds nothing that is worth keeping."""

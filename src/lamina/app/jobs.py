@@ -97,7 +97,7 @@ class Jobs:
         """Interrupt a run, which keeps what there is; take one that waits out of the queue."""
         if job.state == "queued":
             job.state, job.said = "interrupted", "Stopped before it began. Nothing is written."
-        elif not job.over:
+        elif job.state == "running":  # a second interrupt would keep it from writing what there is
             job.state = "stopping"
             _signal(job, signal.SIGINT)
         self._tell()
@@ -161,8 +161,8 @@ class Jobs:
                 _signal(job, signal.SIGINT)
             said, _ = await asyncio.gather(self._errors(job), _drained(job.process.stdout))
             code = await job.process.wait()
-        except OSError as error:
-            said, code = f"The run cannot begin: {error.strerror or error}.", 1
+        except (OSError, ValueError) as error:  # of which the second is a text that no process can be given
+            said, code = f"The run cannot begin: {getattr(error, 'strerror', None) or error}.", 1
         job.ended, job.state = time.monotonic(), ENDS.get(code, "crashed")
         job.written = job.state not in ("refused", "crashed") and (self.folder / job.folder / "run.json").is_file()
         job.said = said or ("" if job.state == "converged" else f"The run has ended with the code {code}.")

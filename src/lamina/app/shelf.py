@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 import shutil
@@ -21,7 +22,7 @@ MOST_TABLE_BYTES = 100_000_000
 MOST_TABLES = 60
 LONGEST_NAME = 100
 #: Files in the folder that may be tables.
-ENDINGS = (".csv", ".txt", ".tsv", ".dat", ".tab", ".xlsx", ".lpd", ".rlr")
+ENDINGS = (".csv", ".txt", ".tsv", ".dat", ".tab", ".xlsx", ".xlsm", ".lpd", ".rlr")
 #: Names that Windows gives to devices.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
@@ -89,13 +90,17 @@ class Shelf:
 
     def open(self, name: str) -> Shelved:
         """A table in the folder of the runs. Raises ShelfError if there is no such file directly in it."""
-        if name not in self.listed():
+        if not self.has(name):
             raise ShelfError(f"There is no table {name!r} in the folder {self.folder}.")
         path = self.folder / name
         for known in self.tables.values():
             if known.path == path and known.sha256 == _checksum(path):
                 return known
         return self._add(Shelved(secrets.token_urlsafe(9), name, path, _checksum(path)))
+
+    def has(self, name: str) -> bool:
+        """Whether a file of this name, with whatever ending, lies directly in the folder of the runs."""
+        return Path(name).name == name and not name.startswith(".") and os.path.isfile(self.folder / name)
 
     def listed(self) -> list[str]:
         """The names of the files in the folder of the runs that may be tables."""
@@ -106,7 +111,7 @@ class Shelf:
             return []
 
     def keep(self, table: Shelved) -> str:
-        """Copy a table into the folder of the runs, over no other file, and return its name there."""
+        """Copy a table into the folder of the runs without replacing any file, and return its name there."""
         if table.path.parent == self.folder:
             return table.name
         for count in range(1, 1000):

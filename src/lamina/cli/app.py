@@ -36,7 +36,7 @@ def app(
             raise
         from ..errors import LaminaError
 
-        raise LaminaError("lamina app needs more packages: pip install 'lamina[app]'") from None
+        raise LaminaError("lamina app needs more packages: pip install '.[app]' in the folder of lamina") from None
 
     def announce(address: str) -> None:
         show(f"lamina is at {address}\nOnly this machine can open it. Ctrl-C ends it, and all runs that it has begun.")

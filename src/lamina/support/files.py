@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import shutil
@@ -20,6 +21,13 @@ _tidied: set[Path] = set()
 
 class WriteError(LaminaError):
     """A file or folder cannot be written."""
+
+
+def joined_checksum(first: str, *more: str) -> str:
+    """The checksum of a table and of those that were joined to it; that of one table is its own."""
+    for one in more:
+        first = hashlib.sha256(f"{first}{one}".encode()).hexdigest()
+    return first
 
 
 def make_folder(path: str | Path) -> Path:

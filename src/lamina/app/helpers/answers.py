@@ -46,7 +46,10 @@ def rate(folder: str, first: float, last: float) -> dict[str, Any]:
     found = interval_rates(posterior, [pair], draws, seed, scale=axes.time_sign).to_dict("records")[0]
     mean, low, high = (axes.unit_factor * found[name] for name in ("mean", "q2.5", "q97.5"))
     return {
-        "interval": f"{plain(pair[0])}:{plain(pair[1])}",
+        "first": pair[0],
+        "last": pair[1],
+        "span": f"{plain(pair[0])} to {plain(pair[1])}",
+        "interval": f"{pair[0]:.10g}:{pair[1]:.10g}",
         "text": with_range(mean, low, high, axes.rate_unit),
         "above": probability(found["p>0"]),
         "mean": found["mean"],

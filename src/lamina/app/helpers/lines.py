@@ -26,10 +26,11 @@ def answer_lines(tasks: Mapping[str, Task]) -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            found = {"answer": tasks[asked["task"]](**asked["with"])}
+            found = json.dumps({"answer": tasks[asked["task"]](**asked["with"])}, allow_nan=False)
         except LaminaError as error:
-            found = {"error": visible(str(error))}
+            found = json.dumps({"error": visible(str(error))})
         except Exception as error:
-            found = {"error": f"lamina cannot answer this ({type(error).__name__}: {visible(str(error))[:500]})."}
-        answers.write(json.dumps(found, allow_nan=False) + "\n")
+            why = f"{type(error).__name__}: {visible(str(error))[:500]}"
+            found = json.dumps({"error": f"lamina cannot answer this ({why})."})
+        answers.write(found + "\n")
         answers.flush()

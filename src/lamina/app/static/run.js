@@ -25,7 +25,7 @@ async function begin() {
     ...(run.warnings ?? []).map((text) => element("tr", {},
       element("th", { scope: "row" }, "warning"), element("td", { class: "text", colspan: "2" }, text))));
   showFiles(found.files);
-  showActions(run, found.files);
+  showActions(found.files, found.busy);
   plots = found.figures.map((figure) => new Plot(figure, data.name.replaceAll("/", "-")));
   const small = element("div", { class: "many" });
   for (const plot of plots) {
@@ -47,13 +47,13 @@ function showFiles(files) {
     element("a", { href: `/api/run/file?${query({ file })}`, download: file }, file))));
 }
 
-function showActions(run, files) {
+function showActions(files, busy) {
   const go = (path, body, to) => async () => {
     const found = await post(path, { name: data.name, ...body }).catch(() => null);
     if (found) location.assign(to(found));
   };
   const toJob = ({ job }) => `/job/${job}`;
-  if (files.includes("checkpoint.npz")) {
+  if (files.includes("checkpoint.npz") && !busy) {
     byId("actions").append(element("button", { type: "button", click: go("/api/run/again", { resume: true }, toJob) }, "Continue this run"), " ");
   }
   byId("actions").append(
@@ -94,19 +94,18 @@ for (const radio of document.querySelectorAll('input[name="drag"]')) {
 byId("interval").addEventListener("submit", (event) => {
   event.preventDefault();
   const { from, to } = event.target.elements;
-  rate(Number(from.value), Number(to.value));
+  rate(...[from, to].map(({ value }) => Number(value.replace("−", "-"))));
 });
 
 async function rate(from, to) {
   say("Computing the mean rate.");
   const found = await call(`/api/run/rate?${query({ from, to })}`).catch(() => null);
   if (!found) return;
-  const [low, high] = found.interval.split(":");
   byId("rates").append(element("li", {},
-    element("strong", {}, `${low} to ${high}: ${found.text}`),
+    element("strong", {}, `${found.span}: ${found.text}`),
     ` mean rate${found.forward ? " forward in time" : ""}, above zero with probability ${found.above} `,
     element("span", { class: "flag" }, `--interval ${found.interval}`)));
-  const mark = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: Number(low), x1: Number(high), fillcolor: "pale", opacity: 0.35, line: { width: 0 }, layer: "below" };
+  const mark = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: found.first, x1: found.last, fillcolor: "pale", opacity: 0.35, line: { width: 0 }, layer: "below" };
   for (const plot of plots.filter((one) => RATE.test(one.figure.id))) {
     plot.view = Object.fromEntries(["xaxis", "yaxis"].map((axis) => [axis, [...plot.place.layout[axis].range]]));
     plot.marks.push(mark);

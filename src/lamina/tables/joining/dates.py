@@ -1,11 +1,11 @@
 """Measurements and dates of one core in two files, joined by depth."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
+from ...support.files import joined_checksum
 from ..checks.listing import AGAIN, begins_again, not_listed, turns_back
 from ..file import Table
 from ..headers import Header
@@ -41,7 +41,7 @@ def join_dates(table: Table, dates: Table) -> Table:
     facts = Fact("dates", f"{dates.path.name}: {dates.form}, {len(dates.cells)} rows", "joined by depth")
     return replace(
         table,
-        sha256=hashlib.sha256(f"{table.sha256}{dates.sha256}".encode()).hexdigest(),
+        sha256=joined_checksum(table.sha256, dates.sha256),
         headers=headers,
         cells=[cells[i] for i in along],
         lines=[lines[i] for i in along],
