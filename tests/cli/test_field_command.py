@@ -170,3 +170,17 @@ def test_fit_asks_what_to_do_with_several_sites(tmp_path):
     checked = lamina("check", table)
     assert "lamina field" in checked.stderr
     assert "degrees east, negative to the west" in checked.stdout
+
+
+def test_the_posterior_is_saved_before_the_answers_are_computed(tmp_path, monkeypatch):
+    table, out, saved = tmp_path / "coast.csv", tmp_path / "out", []
+    table.write_text(table_text())
+
+    def interrupted(*_):
+        saved.append((out / "posterior.nc").exists())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lamina.output.fields.compute", interrupted)
+    done = lamina("field", table, "--out", out, "--chains", "2", "--max-sweeps", "2", "--draws", "20", "--quiet")
+    assert (done.exit_code, saved) == (130, [True])
+    assert f"The posterior is in {out / 'posterior.nc'}" in done.stderr

@@ -150,6 +150,51 @@ def test_the_posterior_of_a_fit_whose_disk_is_full_is_kept(tmp_path, monkeypatch
     assert "run.json" not in os.listdir(tmp_path / "out")
 
 
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["_curves", "write_tables", "write_run"])
+def test_an_interrupt_while_results_are_written_keeps_the_posterior(tmp_path, monkeypatch, where):
+    monkeypatch.setattr(f"lamina.output.fit.{where}", interrupt)
+    done = fit(tmp_path)
+    path = tmp_path / "out" / "posterior.nc"
+    assert done.exit_code == 130
+    assert done.stderr == (
+        f"lamina: interrupted before all results were written. The posterior is in {path}: lamina.load reads it.\n"
+    )
+    assert library.load(path).curve([300.0]).notna().all(axis=None)
+    assert "run.json" not in os.listdir(tmp_path / "out")
+
+
+def test_the_posterior_of_an_earlier_run_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
+    assert fit(tmp_path).exit_code == 0
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("lamina.output.fit._curves", interrupt)
+    done = fit(tmp_path, "--force")
+    (path,) = set(tmp_path.rglob("posterior.nc")) - {tmp_path / "out" / "posterior.nc"}
+    assert f"The posterior is in {path}: lamina.load reads it." in done.stderr
+
+
+@pytest.mark.parametrize("where", ["_curves", "write_run"])
+def test_an_interrupt_of_a_run_that_goes_on_keeps_the_earlier_results_too(tmp_path, monkeypatch, where):
+    table, out, scratch = write_table(tmp_path), tmp_path / "out", tmp_path / "tmp"
+    scratch.mkdir()
+    common = ("fit", table, "--out", out, "--chains", "2", "--quiet")
+    assert lamina(*common, "--max-sweeps", "1").exit_code == 3
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(scratch))
+        patch.setattr(f"lamina.output.fit.{where}", interrupt)
+        done = lamina(*common, "--max-sweeps", "2", "--resume")
+    (path,) = scratch.rglob("posterior.nc")
+    assert done.exit_code == 130
+    assert f"The posterior is in {path}: lamina.load reads it. The earlier results are still in {out}:" in done.stderr
+    assert library.load(path).curve([300.0]).notna().all(axis=None)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert lamina(*common, "--max-sweeps", "2", "--resume").exit_code == 3
+
+
 def test_figures_do_not_need_latex(tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     monkeypatch.setitem(matplotlib.rcParams, "text.usetex", True)

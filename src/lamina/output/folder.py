@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from ..support.files import (
     replacing_stream,
     write_text,
 )
+from ..support.leftovers import create_folder
 from ..support.locks import check_unlocked, locked
 from .tables import Table, describe_columns
 
@@ -115,6 +117,37 @@ def remove_run(folder: Path, keep: Sequence[str] = ()) -> None:
                     f"cannot remove {folder / name} of an earlier run: {error.strerror or error}. Remove it, or choose "
                     "another place for the results."
                 ) from None
+
+
+@contextmanager
+def keeping_earlier(folder: Path) -> Iterator[None]:
+    """Put the earlier run in a folder back if the new one cannot be written or is interrupted."""
+    names = existing_files(folder)
+    aside = _set_aside(folder, names)
+    try:
+        yield
+    except (WriteError, KeyboardInterrupt):
+        remove_run(folder)
+        for name in names:  # run.json is the last
+            os.replace(aside / name, folder / name)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _set_aside(folder: Path, names: Sequence[str]) -> Path:
+    """A folder inside a folder, with other links to some of its files; copies where the system has no links."""
+    try:
+        aside = create_folder(folder)
+        for name in names:
+            try:
+                os.link(folder / name, aside / name)
+            except OSError:
+                shutil.copy2(folder / name, aside / name)
+    except OSError as error:
+        why = error.strerror or error
+        raise WriteError(f"cannot keep the earlier results in {folder} until there are new ones: {why}.") from None
+    return aside
 
 
 def write_csv(frame: pd.DataFrame, path: Path, digits: int = 6) -> None:

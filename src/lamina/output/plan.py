@@ -6,6 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from ..errors import LaminaError, StorageError
 from ..fitting import Fit, NotConverged
 from ..posterior.storage import load_libraries
 from ..support.files import WriteError
-from .folder import CHECKPOINT, POSTERIOR, claimed
+from .folder import CHECKPOINT, POSTERIOR, claimed, keeping_earlier
 from .run import OutputRequest
 
 if TYPE_CHECKING:
@@ -49,17 +50,26 @@ class Plan:
         From beginning to end, no other process can write into the folder.
         """
         load_libraries()  # what fails for want of memory must fail before the fit
-        with claimed(self.request.folder, self.request.force or self.request.resume):
+        folder, resume = self.request.folder, self.request.resume
+        with claimed(folder, self.request.force or resume), keeping_earlier(folder) if resume else nullcontext():
             posterior = self._fit(progress)
             plan = self._validated(posterior, progress)
-            try:
-                return Result(plan, posterior, plan.write(posterior, plan))
-            except (WriteError, StorageError) as error:
-                raise WriteError(f"{error} {_rescued(posterior, self.request.folder)}") from None
-            except (ImportError, MemoryError) as error:  # a library finds no addresses for its code, or for its numbers
-                reason = " ".join(str(error).split()) or "there is not enough memory"
-                why = f"cannot write all results: {reason}. Allow more memory (ulimit -v)."
-                raise WriteError(f"{why} {_rescued(posterior, self.request.folder)}") from None
+            return plan._write(posterior)
+
+    def _write(self, posterior: Posterior) -> Result:
+        """Write all files. If that fails or is interrupted, the posterior is kept."""
+        before = _version(self.request.folder / POSTERIOR)
+        try:
+            return Result(self, posterior, self.write(posterior, self))
+        except (WriteError, StorageError) as error:
+            raise WriteError(f"{error} {_rescued(posterior, self.request, before)}") from None
+        except (ImportError, MemoryError) as error:  # a library finds no addresses for its code, or for its numbers
+            reason = " ".join(str(error).split()) or "there is not enough memory"
+            why = f"cannot write all results: {reason}. Allow more memory (ulimit -v)."
+            raise WriteError(f"{why} {_rescued(posterior, self.request, before)}") from None
+        except KeyboardInterrupt:
+            why = "interrupted before all results were written."
+            raise KeyboardInterrupt(f"{why} {_rescued(posterior, self.request, before)}") from None
 
     def _fit(self, progress: Progress | None) -> Posterior:
         began, chains = time.perf_counter(), self.fit.method.chains
@@ -86,17 +96,38 @@ class Plan:
             self.seconds["validate"] = time.perf_counter() - began
 
 
-def _rescued(posterior: Posterior, folder: Path) -> str:
-    """Where the posterior is: in its folder, or else saved among the temporary files."""
-    path = folder / POSTERIOR
-    if path.exists():
+def _version(path: Path) -> tuple[int, int] | None:
+    """What another file in this place would not have; None if there is no file."""
+    if not path.exists():
+        return None
+    return path.stat().st_ino, path.stat().st_mtime_ns
+
+
+def _rescued(posterior: Posterior, request: OutputRequest, before: tuple[int, int] | None) -> str:
+    """Where the posterior is: in its folder, unless that holds one from ``before``, or else among temporary files."""
+    path, kept = request.folder / POSTERIOR, ""
+    if request.resume:
+        kept = f" The earlier results are still in {request.folder}: --resume continues them."
+    elif _version(path) not in (None, before) or (not path.exists() and _saved(posterior, path)):
         return f"The posterior is in {path}: lamina.load reads it."
     try:
         path = Path(tempfile.mkdtemp(prefix="lamina-"), POSTERIOR)
+    except OSError:
+        saved = False
+    else:
+        saved = _saved(posterior, path)
+    if not saved:
+        return f"The folder for temporary files (TMPDIR) has no space for the posterior either: it is lost.{kept}"
+    return f"The posterior is in {path}: lamina.load reads it.{kept}"
+
+
+def _saved(posterior: Posterior, path: Path) -> bool:
+    """Whether the posterior could be saved there."""
+    try:
         posterior.save(path)
     except (OSError, LaminaError):
-        return "The folder for temporary files (TMPDIR) has no space for the posterior either: it is lost."
-    return f"The posterior is in {path}: lamina.load reads it."
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)

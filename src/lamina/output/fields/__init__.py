@@ -87,12 +87,12 @@ def check_site(record: Record, name: str | None) -> None:
 def write_field(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     """Write all files of a field and return what run.json holds."""
     began, request, folder = time.perf_counter(), plan.request, plan.request.folder
+    begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
+    posterior.save(folder / POSTERIOR)  # before maps are computed, which may take long
     answers = compute(
         posterior, request.at, request.intervals, request.map_at, request.grid, request.shown_site, request.seed
     )
-    begin_folder(folder, keep=[CHECKPOINT])  # until there is a new one
     write_tables(folder, _tables(posterior, answers, plan))
-    posterior.save(folder / POSTERIOR)
     with replacing(folder / FIELD) as partial:
         answers.maps.to_netcdf(partial)
     failed = write_figures(posterior, answers, folder)
