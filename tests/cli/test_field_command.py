@@ -181,6 +181,17 @@ def test_the_posterior_is_saved_before_the_answers_are_computed(tmp_path, monkey
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lamina.output.fields.compute", interrupted)
-    done = lamina("field", table, "--out", out, "--chains", "2", "--max-sweeps", "2", "--draws", "20", "--quiet")
+    done = lamina("field", table, "--out", out, "--chains", "2", "--max-sweeps", "2", "--draws", "100", "--quiet")
     assert (done.exit_code, saved) == (130, [True])
     assert f"The posterior is in {out / 'posterior.nc'}" in done.stderr
+
+
+def test_a_site_without_any_value_has_its_curve(tmp_path):
+    table, out = tmp_path / "coast.csv", tmp_path / "out"
+    table.write_text(table_text() + "Dates,42.0,-71.0,5,1900,20,,\nDates,42.0,-71.0,30,1500,20,,\n")
+    done = lamina(
+        "field", table, "--out", out, "--chains", "2", "--max-sweeps", "2", "--draws", "100", "--quiet", "--incomplete"
+    )
+    assert done.exit_code == 3, done.output
+    assert not [one for one in json.loads((out / "run.json").read_text())["warnings"] if "cannot draw" in one]
+    assert "Dates" in (out / "report.html").read_text()

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cores import DEPTH, TRUE, age_model, core
+from cores import DEPTH, TRUE, age_model, core, unsampled
 from pages import Outline, figures_of, trace
 from texts import EVIL
 
@@ -105,6 +105,12 @@ def test_the_methods_name_samples_of_some_thickness():
     said = "1 date was of a slice of core, from an unknown depth within, which adds to the error"
     assert said in " ".join(methods.paragraph(age_model(thick), report.Run()))
     assert said not in " ".join(methods.paragraph(age_model(core()), report.Run()))
+
+
+def test_the_methods_name_how_ages_between_layers_are_found():
+    uniform = lamina.Record([0.0, 100.0, 210.0], 10.0, np.nan, np.inf, depth=[0.0, 10.0, 20.0])
+    for gaps, said in ("gamma", "drawn from the same process"), ("uniform", "interpolated linearly in depth"):
+        assert f"Ages between these were {said}." in methods.paragraph(unsampled(uniform, gaps=gaps), report.Run())[0]
 
 
 def test_the_python_call_has_every_setting():

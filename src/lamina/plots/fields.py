@@ -59,18 +59,12 @@ def site_curves(record: Record, curves: pd.DataFrame, inputs: pd.DataFrame | Non
 
 
 def _site(ax: Axes, record: Record, name: str, table: pd.DataFrame, inputs: pd.DataFrame | None) -> None:
-    """The panel of one site."""
+    """The panel of one site. One without any value has its curve over all times."""
     places = record.places
     rows = np.flatnonzero(record.measured & (places.index == places.names.index(name)) if places else record.measured)
     t, t_sd = record.t[rows], record.t_sd[rows]
-    wide = np.where(np.isfinite(t_sd), 2.0 * t_sd, 0.0)
-    first, last = float(np.nanmin(t - wide)), float(np.nanmax(t + wide))
-    margin = MARGIN * (last - first)
-    ax.set_xlim(first - margin, last + margin)
-    # One time beyond each end, so that the band does not stop short of the frame.
-    at = table["at"].to_numpy()
-    inside = (at >= first - margin) & (at <= last + margin)
-    table = table[inside | np.roll(inside, 1) | np.roll(inside, -1)]
+    if np.isfinite(t).any():
+        table = _around_rows(ax, table, t, t_sd)
     band(ax, table)
     if inputs is not None:
         corrected, spread = inputs["mean"].to_numpy()[rows], inputs["sd"].to_numpy()[rows]
@@ -82,6 +76,18 @@ def _site(ax: Axes, record: Record, name: str, table: pd.DataFrame, inputs: pd.D
         t, record.y[rows], record.y_sd[rows], bars, fmt="none", ecolor="#333333", elinewidth=0.5, alpha=0.6, zorder=3
     )
     ax.tick_params(labelsize="x-small")
+
+
+def _around_rows(ax: Axes, table: pd.DataFrame, t: np.ndarray, t_sd: np.ndarray) -> pd.DataFrame:
+    """The lines of a table that a panel shows, whose limits are a little beyond the rows."""
+    wide = np.where(np.isfinite(t_sd), 2.0 * t_sd, 0.0)
+    first, last = float(np.nanmin(t - wide)), float(np.nanmax(t + wide))
+    margin = MARGIN * (last - first)
+    ax.set_xlim(first - margin, last + margin)
+    # One time beyond each end, so that the band does not stop short of the frame.
+    at = table["at"].to_numpy()
+    inside = (at >= first - margin) & (at <= last + margin)
+    return table[inside | np.roll(inside, 1) | np.roll(inside, -1)]
 
 
 def band(ax: Axes, table: pd.DataFrame, colour: str = COLOURS[0], label: str = "") -> None:

@@ -15,6 +15,7 @@ from ..kernels.space import SpaceTime, Spatial
 from ..methods import Method
 from ..methods.registry import METHODS
 from ..methods.words import judged_on
+from ..model.bridge import has_process
 from ..model.model import Model
 from ..model.parameters import T_SCALE
 from ..model.priors import ACC_MEAN
@@ -115,7 +116,8 @@ def _model(posterior: Posterior) -> str:
     kernel, record = posterior.problem.kernel, posterior.record
     if record.depth is not None and not record.measured.any():
         dates, layers = count(int(record.dated.sum()), "date"), count(len(np.unique(record.depth)), "depth")
-        return f"The ages of a core were modelled from {dates}, at {layers} between which age is linear in depth."
+        between = "drawn from the same process" if has_process(posterior.problem) else "interpolated linearly in depth"
+        return f"The ages of a core were modelled from {dates}, at {layers}. Ages between these were {between}."
     if record.places is not None:
         return field_words.model(posterior)
     parts = [f"an unknown {_trend(posterior, term)}, integrated out)" for term in kernel.trend]

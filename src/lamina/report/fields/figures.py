@@ -144,12 +144,14 @@ def site_curve(
     points = draw.points(mean, y, hovers, marker=look, showlegend=False)
     points |= draw.places(rows, line_numbers(record, lines))
     figure = band(axes, table, "", record.y_unit, moved, bars, points)
-    low, high = float(np.min([mean - 2 * sd, reported])), float(np.max([mean + 2 * sd, reported]))
-    margin = 0.03 * (high - low or 1.0)
     frame = figure["layout"]
-    frame["xaxis"] |= {"range": list(axes.oldest_first((low - margin, high + margin))), "title": {"text": ""}}
-    # The band may be far outside where the site has no rows.
-    frame["yaxis"]["range"] = _around(table, low - margin, high + margin, y, y_sd)
+    if len(rows):  # a site without any value has its curve over all times
+        low, high = float(np.min([mean - 2 * sd, reported])), float(np.max([mean + 2 * sd, reported]))
+        margin = 0.03 * (high - low or 1.0)
+        frame["xaxis"] |= {"range": list(axes.oldest_first((low - margin, high + margin)))}
+        # The band may be far outside where the site has no rows.
+        frame["yaxis"]["range"] = _around(table, low - margin, high + margin, y, y_sd)
+    frame["xaxis"]["title"] = {"text": ""}
     frame["showlegend"] = False
     return figure
 
