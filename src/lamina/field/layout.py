@@ -244,11 +244,6 @@ def _cholesky_derivative(root: Array, change: Array) -> Array:
     return root @ lower
 
 
-def is_field(kernel: Kernel) -> bool:
-    """Whether a kernel has terms in space."""
-    return any(isinstance(term, SpaceTime) for term in kernel.terms)
-
-
 def is_stationary(term: Kernel) -> bool:
     """Whether a term varies in time beyond a constant and a rate."""
     return isinstance(getattr(term, "time", term), Stationary)
