@@ -229,11 +229,18 @@ def test_a_run_that_is_killed_is_a_message_and_the_server_lives_on(new_server):
 def test_the_process_that_reads_tables_is_started_again_after_a_crash(new_server):
     key = new_server.put("core.csv", TABLE.encode())
     assert new_server.read(key)["works"]
-    for one in psutil.Process(new_server.process.pid).children(recursive=True):
+    killed = psutil.Process(new_server.process.pid).children(recursive=True)
+    assert killed
+    for one in killed:
         one.kill()
+    _, alive = psutil.wait_procs(killed, timeout=20.0)
+    assert alive == []
     found = new_server.read(key)
     assert found.get("works") or "crashed" in found["error"]  # the server may have noticed before it asked
     assert new_server.read(key)["works"]
+    started = psutil.Process(new_server.process.pid).children(recursive=True)
+    assert started
+    assert not {one.pid for one in killed} & {one.pid for one in started}
 
 
 def test_a_table_that_is_refused_says_what_the_command_says(server):
