@@ -25,34 +25,28 @@ DOCS = Path(__file__).parent
 
 def quickstart() -> None:
     """The printed output and the figure of the fit in the quick start."""
-    page = DOCS / "quickstart.md"
-    text = page.read_text()
-    block = re.compile(r"(```sh\n(lamina fit core\.csv [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL)
-    found = block.search(text)
-    assert found, "quickstart.md has no fit"
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(DOCS / "examples" / "core.csv", folder)
-        command = [sys.executable, "-m", *found[2].split()]
-        shown = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-        shutil.copy(Path(folder) / "core-lamina" / "figure.png", DOCS / "examples" / "core.png")
-    page.write_text(block.sub(lambda one: one[1] + shown[shown.index("mcmc fit") :] + one[4], text))
+    _run_command_of("quickstart.md", "lamina fit core.csv", {"core-lamina/figure.png": "core.png"})
 
 
 def age_depth() -> None:
     """The printed output and the figures of the age-depth model in its tutorial."""
-    page = DOCS / "agedepth.md"
+    drawn = {"peat-ages/age-depth.png": "peat.png", "peat-ages/validation.png": "peat-validation.png"}
+    _run_command_of("agedepth.md", "lamina agedepth peat.csv", drawn)
+
+
+def _run_command_of(name: str, command: str, drawn: dict[str, str]) -> None:
+    """Run the command of a page that begins like this, print its output there, and keep what it has ``drawn``."""
+    page, table = DOCS / name, command.split()[-1]
     text = page.read_text()
-    block = re.compile(
-        r"(```sh\n(lamina agedepth peat\.csv [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL
-    )
+    block = re.compile(rf"(```sh\n({re.escape(command)} [^\n]*)\n```.*?```text\n)(mcmc fit.*?)(```)", flags=re.DOTALL)
     found = block.search(text)
-    assert found, "agedepth.md has no model"
+    assert found, f"{name} has no {command}"
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(DOCS / "examples" / "peat.csv", folder)
-        command = [sys.executable, "-m", *found[2].split()]
-        shown = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-        for name, target in ("age-depth", "peat"), ("validation", "peat-validation"):
-            shutil.copy(Path(folder) / "peat-ages" / f"{name}.png", DOCS / "examples" / f"{target}.png")
+        shutil.copy(DOCS / "examples" / table, folder)
+        words = [sys.executable, "-m", *found[2].split()]
+        shown = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout
+        for figure, target in drawn.items():
+            shutil.copy(Path(folder) / figure, DOCS / "examples" / target)
     page.write_text(block.sub(lambda one: one[1] + shown[shown.index("mcmc fit") :] + one[4], text))
 
 
