@@ -1,7 +1,7 @@
 """alpha, or memory, moves together with the gaps.
 
 The gaps of one draw leave alpha little room, and memory less. Here both move: all gaps between rows that stay become as
-irregular as the new value of the parameter implies. ``spread_roots`` does so without memory: the cube root of a gamma
+irregular as the new value of the parameter implies. ``spread_roots`` does so without memory: the fourth root of a gamma
 variable is nearly normal, and is mapped linearly. ``spread`` does so with memory: innovations are raised to a power.
 """
 
@@ -42,7 +42,7 @@ def _is_end(rows, r, count, run):
 def spread_roots(rows, tau, ratio, run, skip, trial):
     """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (57), without memory.
 
-    ``ratio`` is that of the standard deviations of the cube roots, after to before. Rows stay as in ``spread``. Returns
+    ``ratio`` is that of the standard deviations of the fourth roots, after to before. Rows stay as in ``spread``. Returns
     -inf where a root would not be positive.
     """
     copy_array(tau, trial)
@@ -66,10 +66,10 @@ def spread_roots(rows, tau, ratio, run, skip, trial):
 
 @njit(**INLINE)
 def _fit_roots(rows, tau, start, count, ratio, run, trial):
-    """Write the cube roots x of the paces of a run, over their mean, into trial, each at the row after its gap.
+    """Write the fourth roots x of the paces of a run, over their mean, into trial, each at the row after its gap.
 
-    Returns the row at which the run stops, its number of gaps, the mean, and the d for which the paces (ratio x + d)³
-    fill the same time: the one real root of a cubic that increases with d, by Newton's method.
+    Returns the row at which the run stops, its number of gaps, the mean, and the d for which the paces (ratio x + d)⁴
+    fill the same time, by Newton's method. It begins above the root, where the time is convex and increases with d.
     """
     stop, n, time, units = start, 0, 0.0, 0.0
     while n == 0 or not _is_end(rows, stop, count + n, run):
@@ -78,19 +78,21 @@ def _fit_roots(rows, tau, start, count, ratio, run, trial):
         n += 1
         stop = rows.after[stop]
     mean, r = time / units, start
-    first, second, third = 0.0, 0.0, 0.0
+    s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
     for _ in range(n):
-        x = np.cbrt(pace_after(rows, tau, r) / mean)
+        x = math.sqrt(math.sqrt(pace_after(rows, tau, r) / mean))
         share, y = rows.unit[r] / units, ratio * x
-        first += share * y
-        second += share * y * y
-        third += share * y * y * y
+        y2 = y * y
+        s1 += share * y
+        s2 += share * y2
+        s3 += share * y2 * y
+        s4 += share * y2 * y2
         r = rows.after[r]
         trial[r] = x
-    offset = 1.0 - first
+    offset = 1.0 - s1
     for _ in range(NEWTON_STEPS):
-        value = third + offset * (3.0 * second + offset * (3.0 * first + offset)) - 1.0
-        offset -= value / (3.0 * (second + offset * (2.0 * first + offset)))
+        value = s4 + offset * (4.0 * s3 + offset * (6.0 * s2 + offset * (4.0 * s1 + offset))) - 1.0
+        offset -= value / (4.0 * (s3 + offset * (3.0 * s2 + offset * (3.0 * s1 + offset))))
         if abs(value) < ROUNDING:  # and the step just made has squared it
             break
     return stop, n, mean, offset
@@ -98,7 +100,7 @@ def _fit_roots(rows, tau, start, count, ratio, run, trial):
 
 @njit(**INLINE)
 def _set_roots(rows, tau, run, mean, ratio, offset, trial):
-    """From the cube roots in trial to inputs, for a run of gaps (first row, number); returns its log-Jacobian."""
+    """From the fourth roots in trial to inputs, for a run of gaps (first row, number); returns its log-Jacobian."""
     (start, n), place, old, new = run, tau[run[0]], 0.0, 0.0
     r, logs = start, NOTHING
     for k in range(n):
@@ -107,13 +109,14 @@ def _set_roots(rows, tau, run, mean, ratio, offset, trial):
         y = ratio * x + offset
         if not (x > 0.0 and 0.0 < y < math.inf):
             return -math.inf
-        old += rows.unit[r] * x * x
-        new += rows.unit[r] * y * y
+        y2 = y * y
+        old += rows.unit[r] * x * x * x
+        new += rows.unit[r] * y2 * y
         logs = add_log(logs, y / x)
-        place += rows.least[r] + rows.unit[r] * mean * y * y * y
+        place += rows.least[r] + rows.unit[r] * mean * y2 * y2
         trial[after] = place if k < n - 1 else tau[after]
         r = after
-    return (n - 1) * math.log(ratio) + 2.0 * log_sum(logs) + math.log(old / new)
+    return (n - 1) * math.log(ratio) + 3.0 * log_sum(logs) + math.log(old / new)
 
 
 @njit(**LEAN)

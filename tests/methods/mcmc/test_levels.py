@@ -53,7 +53,7 @@ def _propose_tent(target, state, moves, window, scale, rng, out):
     now = hold(make_pass(target, state, moves, 0.0, 1))
     place_all(now, state.order)
     sum_innovations(now.rows, now.tau, now.total)
-    chosen = choose_members(now, window, rng)
+    chosen = choose_members(now, window, int(len(now.total) * rng.random()), rng)
     if not chosen.possible:
         return -1, 0.0
     ratio, _ = propose_members(now, window, chosen, scale, rng)
@@ -200,13 +200,14 @@ def test_every_window_has_a_step_of_its_own(N, shortest, growth):
 
 
 @pytest.mark.parametrize(
-    ("names", "tents", "shortest"), [("a", 1, 4), ("ab", 2, 8), ("abc", 3, 16), ("abcdefgh", 1, 4)]
+    ("names", "tents", "shortest", "spread"),
+    [("a", 1, 4, 3), ("ab", 2, 8, 2), ("abc", 3, 16, 2), ("abcdefgh", 1, 4, 3)],
 )
-def test_a_few_interleaved_sequences_have_a_tent_each_in_longer_windows(names, tents, shortest):
+def test_a_few_interleaved_sequences_have_a_tent_each_in_longer_windows(names, tents, shortest, spread):
     rows = 3 * len(names)
     record = lamina.Record(t=np.arange(rows), t_sd=0.3, y=np.zeros(rows), y_sd=0.1, sequence=list(names) * 3)
     moves = mcmc.moves_of(build_problem(record, Model(Matern32())))
-    assert moves == mcmc.MOVES._replace(tents=tents, shortest=shortest)
+    assert moves == mcmc.MOVES._replace(tents=tents, shortest=shortest, spread=spread)
 
 
 @pytest.mark.parametrize("N", [1, 2, 3, 5, 8, 21, 64, 100])

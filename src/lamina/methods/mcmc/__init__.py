@@ -30,9 +30,9 @@ Array = np.ndarray
 
 #: The fields of a chain's state that a checkpoint keeps, beside those of its rows that change; the others are scratch.
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
-#: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha a little
-#: more. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=2, tents=1, warps=1, kinds=255, shortest=4, growth=2, stretches=1)
+#: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
+#: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
+MOVES = Moves(theta=2, spread=3, tents=1, warps=1, kinds=255, shortest=4, growth=2, stretches=1)
 #: With so many sequences or more, few rows of one are in a window, and moves are made as for one sequence.
 MOST_INTERLEAVED = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -131,12 +131,13 @@ def moves_of(problem: Problem) -> Moves:
     """The moves that pay for a record: those of one sequence, or longer windows with more tents for a few.
 
     The slowest inputs are then short runs of one sequence against the others: tents move them, if there are enough.
+    alpha, which has the gaps of all sequences, needs fewer moves.
     """
     sequences = len(problem.rows.gaps)
     if not 2 <= sequences < MOST_INTERLEAVED:
         return MOVES
     shortest = MOVES.shortest * (2 if sequences == 2 else 4)
-    return MOVES._replace(tents=sequences * MOVES.tents, shortest=shortest)
+    return MOVES._replace(tents=sequences * MOVES.tents, shortest=shortest, spread=2)
 
 
 def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State:

@@ -6,7 +6,7 @@ A round of the chain is
     memory, alpha, t_scale    random walks that leave the likelihood as it is
     gaps     some coordinates of (start, log-gaps), one at a time: a gap is scaled and what lies after it shifts along
     beta     the trend coefficients, which theta and gaps integrate out, are drawn from their exact conditional
-    tau      each input in turn takes a Gaussian step, discarded if it breaks the order; K^-1 follows, Eq. (50)
+    tau      each input in turn takes a random step, discarded if it breaks the order; K^-1 follows, Eq. (50)
 
 The posterior is that of the Markov chain. Rows are in the order of the record: only the order within each sequence
 matters here.
@@ -30,7 +30,7 @@ from ...model.trend import integrate
 from ..chains import Chain, DrawBudget
 from ..coordinates import OPEN, make_plan, to_coordinates, to_inputs
 from ..target import log_prior, make_target
-from .metropolis import JOINT_TARGET, TARGET
+from .metropolis import JOINT_TARGET, TARGET, draw_steps
 from .parameters import CHEAP_MOVES
 
 Array = np.ndarray
@@ -147,7 +147,7 @@ class DenseChain(Chain):
         here, prior = self._collapse(tau, self._curve(phi)), self._prior(tau, phi)
         for _ in range(THETA_MOVES if len(self.joint) else 0):
             trial = phi.copy()
-            step = self.covariance.root @ self.rng.standard_normal(len(self.joint))
+            step = self.covariance.root @ draw_steps(self.rng, len(self.joint))
             trial[self.joint] += self.steps.joint[0] * step
             there, new_prior = self._collapse(tau, self._curve(trial)), self._prior(tau, trial)
             accepted = there.value > -math.inf and self._accept(there.value - here.value + new_prior - prior)
@@ -162,7 +162,7 @@ class DenseChain(Chain):
         jacobian = to_inputs(self.plan, x, tau.copy())
         for i in self.rng.choice(n, size=-(-n // ONE_GAP_IN), replace=False):
             moved, trial = x.copy(), tau.copy()
-            moved[i] += self.steps.gap[i] * self.rng.standard_normal()
+            moved[i] += self.steps.gap[i] * draw_steps(self.rng, 1)[0]
             new_jacobian = to_inputs(self.plan, moved, trial)
             new_prior = self._prior(trial, phi)
             accepted = False
@@ -179,7 +179,7 @@ class DenseChain(Chain):
         prior = self._prior(tau, phi)
         for i in self.single * CHEAP_MOVES:
             trial = phi.copy()
-            trial[i] += self.steps.single[i] * self.rng.standard_normal()
+            trial[i] += self.steps.single[i] * draw_steps(self.rng, 1)[0]
             new_prior = self._prior(tau, trial)
             accepted = self._accept(new_prior - prior)
             if accepted:
@@ -197,7 +197,7 @@ class DenseChain(Chain):
         prior = self._prior(state.tau, phi)
         for row in self.uncertain:
             trial = state.tau.copy()
-            trial[row] += self.steps.move[row] * self.rng.standard_normal()
+            trial[row] += self.steps.move[row] * draw_steps(self.rng, 1)[0]
             new_prior = self._prior(trial, phi)
             moved = self._moved(state, row, trial[row], base[row] + slope * trial[row], new_prior - prior)
             accepted = moved is not None

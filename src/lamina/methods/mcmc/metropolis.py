@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 from numba import njit
 
 from ...engine.noise import uniform
 from ...engine.stack import INLINE
 
 #: Acceptance rates aimed at: for the step of a single coordinate, and for joint moves of several parameters.
-TARGET, JOINT_TARGET = 0.44, 0.3
+TARGET, JOINT_TARGET = 0.34, 0.28
 #: Positions in ``State.steps``: the steps of the moves of parameters.
 THETA_STEP, ALPHA_STEP, T_SCALE_STEP, MEMORY_STEP = 0, 1, 2, 3
 FIRST_STEPS = (1.0, 0.5, 0.1, 0.3)
@@ -30,6 +31,24 @@ class Moves(NamedTuple):
     shortest: int  #: the shortest windows have about this many positions
     growth: int  #: the windows of each level are so many times as long as those of the level before
     stretches: int  #: whether gaps are stretched in a sweep
+
+
+@njit(**INLINE)
+def draw_step(rng):
+    """A step in units of its scale: uniform from 0.5 to 1.5, with a random sign.
+
+    Short steps are accepted and lead nowhere. Without them, as with the Bactrian kernel of Yang & Rodríguez (2013), a
+    random walk in one dimension needs 1.6 times fewer steps for the same number of effective draws than with Gaussian
+    ones.
+    """
+    u = 2.0 * uniform(rng) - 1.0
+    return u + math.copysign(0.5, u)
+
+
+def draw_steps(rng: np.random.Generator, size: int) -> np.ndarray:
+    """The same (size,), for chains in Python."""
+    u = rng.uniform(-1.0, 1.0, size)
+    return u + np.copysign(0.5, u)
 
 
 @njit(**INLINE)

@@ -10,14 +10,13 @@ import math
 
 from numba import njit
 
-from ...engine.noise import standard_normal
 from ...engine.stack import INLINE, LEAN, copy_array
 from ...gaps.pace import log_share
 from ...gaps.prior import log_gaps, sum_gaps
 from ...model.parameters import MEMORY, T_SCALE
 from ...model.rows import squared_errors
 from ..target import gap_prior_at, log_parameter_prior, set_memory
-from .metropolis import TARGET, accept, adapt
+from .metropolis import TARGET, accept, adapt, draw_step
 
 #: Moves of each parameter a round.
 CHEAP_MOVES = 4
@@ -61,7 +60,7 @@ def move_alone(needs, target, state, what, rate, rng):
     value = _log_conditional(target, state, i, errors)
     for _ in range(CHEAP_MOVES):
         old = phi[i]
-        phi[i] = old + state.steps[step] * standard_normal(rng)
+        phi[i] = old + state.steps[step] * draw_step(rng)
         _carry_anew(needs.memory, target, state, i)
         new_value = _log_conditional(target, state, i, errors)
         accepted = 0.0

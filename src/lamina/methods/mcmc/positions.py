@@ -129,6 +129,9 @@ def place(now, p, r, time):
 @njit(**INLINE)
 def date_ratio(now, r, old, new):
     """log-ratio of the date of row r as its time goes from old to new."""
+    if now.rows.size[r] == 0:  # Gaussian
+        off = 0.5 * (old + new) - now.way * now.rows.t[r]
+        return (old - new) * off / (now.rows.t_var[r] * now.t_scale * now.t_scale)
     before = log_date(now.rows, r, now.way * old, now.t_scale)[0]
     return log_date(now.rows, r, now.way * new, now.t_scale)[0] - before
 

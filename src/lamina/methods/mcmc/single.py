@@ -1,6 +1,6 @@
 """Move: the row at one position moves between its neighbours in time.
 
-A symmetric Gaussian step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
+A symmetric step, refused if it passes a neighbour, leaves the posterior of one input given all else invariant
 with the ratio of Eq. (51), which costs O(1). With depths, every other proposal is a draw from the prior of the row
 given its neighbours in its sequence, and the prior cancels from the ratio: gaps with a shape below 1 are often tiny,
 which no step of one size can follow. With memory so are innovations, and the draw is from a beta distribution that is
@@ -15,12 +15,12 @@ from numba import njit
 
 from ...engine.filter import copy_state
 from ...engine.local import log_input, predict_to
-from ...engine.noise import standard_normal, uniform
+from ...engine.noise import uniform
 from ...engine.stack import INLINE
 from ...gaps.moves import draw_split, draw_split_with_memory, move_ratio
 from ...model.rows import data_less_trend
 from .jump import draw_date
-from .metropolis import TARGET, accept, adapt
+from .metropolis import TARGET, accept, adapt, draw_step
 from .positions import add_to_total, date_ratio
 
 
@@ -55,7 +55,7 @@ def move_input(now, states, p, shift, own, future, rng):
         new, back = _split(now.needs.process, now, r, here, shift, rng)
     is_step = math.isnan(new)
     if is_step:
-        new = here + now.tuning.move[r] * standard_normal(rng)
+        new = here + now.tuning.move[r] * draw_step(rng)
     if (is_first or new > before) and (is_last or new < after):
         ratio, change = move_ratio(now, r, here, new, shift)
         if not is_step and ratio > -math.inf:

@@ -10,7 +10,7 @@ import math
 
 from numba import njit
 
-from ...engine.noise import standard_normal, uniform
+from ...engine.noise import uniform
 from ...engine.stack import INLINE, LEAN, copy_array
 from ...gaps.pace import log_share, set_carry
 from ...gaps.prior import log_gaps, sum_gaps
@@ -18,7 +18,7 @@ from ...gaps.spread import Spread, spread, spread_roots
 from ...model.parameters import MEMORY, T_SCALE
 from ...model.rows import log_dates
 from ..target import alpha_at, collapsed, gap_prior_at, log_parameter_prior
-from .metropolis import TARGET, accept, adapt, adapt_stretch
+from .metropolis import TARGET, accept, adapt, adapt_stretch, draw_step
 
 #: When alpha moves together with the gaps, one row in so many stays, or only the ends of each sequence. The data hold
 #: what is further apart. Ways that suit a record have long steps, and are then made most often.
@@ -105,7 +105,7 @@ def move_spread(target, state, here, what, rate, rng):
     value = _log_inputs(target, state.tau, state.phi, state.sums)
     for _ in range(moves):
         k = _choose_run(steps, rate, rng)
-        proposal[i] = state.phi[i] + steps[k] * standard_normal(rng)
+        proposal[i] = state.phi[i] + steps[k] * draw_step(rng)
         copy_array(rows.carry, state.carry)
         if i == MEMORY:
             set_carry(rows, math.exp(proposal[i]))
@@ -145,7 +145,7 @@ def move_gaps(wanted, target, state, here, rate, rng):
         p = first + int(uniform(rng) * (N - 1 - first))
         r = state.order[p]
         gap = state.tau[state.order[p + 1]] - state.tau[r]
-        factor = math.exp(steps[r] * standard_normal(rng))
+        factor = math.exp(steps[r] * draw_step(rng))
         ratio, new_value = -math.inf, 0.0
         if gap > 0.0 and gap * factor < math.inf:
             copy_array(state.tau, state.trial)

@@ -1,6 +1,6 @@
 """Stretch: the gap after one position is scaled, and everything later shifts along.
 
-The log of the gap takes a Gaussian step, whose Jacobian is the factor itself: the posterior stays invariant with the
+The log of the gap takes a random step, whose Jacobian is the factor itself: the posterior stays invariant with the
 ratio of Eq. (52), which costs O(1). Exact rows cannot shift, so there must be none later. Under a linear trend a shift
 would change all later data: ``spreading.move_gaps`` makes the move there.
 """
@@ -13,10 +13,10 @@ from numba import njit
 
 from ...engine.filter import copy_state
 from ...engine.local import log_gap
-from ...engine.noise import standard_normal, uniform
+from ...engine.noise import uniform
 from ...engine.stack import INLINE
 from ...gaps.moves import stretch_ratio
-from .metropolis import accept, adapt_stretch
+from .metropolis import accept, adapt_stretch, draw_step
 from .positions import date_ratio
 
 #: Dates that are not Gaussian are summed up one by one. With more of them ahead than this, stretches are tried less
@@ -43,7 +43,7 @@ def _propose(now, p, shift, scale, rng):
     gap = line.time[p + 1] + shift - line.time[p]
     if not gap > 0.0:
         return 0.0, -math.inf
-    factor = math.exp(scale * standard_normal(rng))
+    factor = math.exp(scale * draw_step(rng))
     step = gap * factor - gap
     if not (math.isfinite(step) and gap + step > 0.0):
         return 0.0, -math.inf

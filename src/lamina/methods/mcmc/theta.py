@@ -1,6 +1,6 @@
 """Joint random walk of theta (and y_scale) given the inputs.
 
-Leaves p(theta | tau, y) invariant, trend coefficients integrated out: a symmetric Gaussian step, accepted with the
+Leaves p(theta | tau, y) invariant, trend coefficients integrated out: a symmetric step, accepted with the
 ratio of p(y | tau, theta) p(theta), Eq. (44). The shape of the step is the covariance of theta, learnt in warm-up.
 """
 
@@ -10,10 +10,9 @@ import math
 
 from numba import njit
 
-from ...engine.noise import standard_normal
 from ...engine.stack import INLINE, LEAN, copy_array
 from ..target import collapsed, log_parameter_prior
-from .metropolis import JOINT_TARGET, THETA_STEP, accept, adapt
+from .metropolis import JOINT_TARGET, THETA_STEP, accept, adapt, draw_step
 
 
 @njit(**LEAN)
@@ -24,7 +23,7 @@ def move_theta(target, state, here, moves, rate, rng):
     for _ in range(moves if J > 0 else 0):
         ratio = 0.0
         for j in range(J):
-            noise[j] = standard_normal(rng)
+            noise[j] = draw_step(rng)
         for j in range(J):
             step = 0.0
             for k in range(j + 1):

@@ -103,9 +103,9 @@ def _decide(now, window, states, value, ratio, rng):
 
 
 @njit(**LEAN)
-def _move_members(now, window, states, value, rng):
+def _move_members(now, window, states, value, turn, rng):
     """Propose a tent, a ramp or a slide of one sequence; ``value`` as in ``_decide`` is taken and returned."""
-    chosen = choose_members(now, window, rng)
+    chosen = choose_members(now, window, turn, rng)
     if not chosen.possible or (now.moves.kinds >> chosen.kind) & 1 == 0:
         return value
     steps, accepted = now.tuning.window[chosen.kind], 0.0
@@ -151,8 +151,8 @@ def _move_level(now, first_step, length, rng):
     begin(process, states.past.P)
     while start < N:
         window, value = Window(start, stop if stop <= last else N, step), math.nan
-        for _ in range(now.moves.tents):
-            value = _move_members(now, window, states, value, rng)
+        for turn in range(now.moves.tents):
+            value = _move_members(now, window, states, value, turn, rng)
         for _ in range(now.moves.warps):
             value = _move_positions(now.needs.trades, now, window, states, value, rng)
         if math.isnan(value):

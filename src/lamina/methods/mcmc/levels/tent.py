@@ -1,6 +1,6 @@
 """Tents, ramps and slides: many rows of one sequence move together.
 
-    tent     rows a < c < b of a sequence: a and b stay, c takes a Gaussian step, and the gaps between a and c, and
+    tent     rows a < c < b of a sequence: a and b stay, c takes a random step, and the gaps between a and c, and
              those between c and b, are scaled to fill the time
     ramp     the same at a free end: c is the first or the last row of the sequence, and there is only one side
     slide    a whole sequence shifts
@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 from numba import njit
 
-from ....engine.noise import standard_normal, uniform
+from ....engine.noise import uniform
 from ....engine.stack import INLINE
 from ....gaps.pace import excess
 from ....gaps.prior import log_ratio
 from ....gaps.scaling import add_gap, can_scale, elastic, log_jacobian, no_gaps, scaling_ratio, sum_from
+from ..metropolis import draw_step
 from ..positions import date_ratio
 
 #: Kinds of moves, and the places of their steps in ``Tuning.window``; those of warps follow.
@@ -41,16 +42,23 @@ class Chosen(NamedTuple):
 
 
 @njit(**INLINE)
-def _list_members(now, window, u):
-    """List the positions of one sequence's rows, that of position u. Returns their number, and which of them is u."""
-    s, at, n, own = now.rows.sequence[now.row[u]], now.proposal.at, 0, 0
-    for p in range(window.start, min(window.stop + 1, len(now.row))):
+def _choose_sequence(now, window, turn, rng):
+    """Each sequence in its turn if there is one for each, otherwise that of a random row."""
+    if now.moves.tents == len(now.total):
+        return turn
+    return now.rows.sequence[now.row[window.start + int(uniform(rng) * (window.stop - window.start))]]
+
+
+@njit(**INLINE)
+def _list_members(now, window, s):
+    """List the positions of the rows of sequence s in the window, and at its end. Returns both numbers."""
+    at, n, last = now.proposal.at, 0, min(window.stop, len(now.row) - 1)
+    for p in range(window.start, last + 1):
         if now.rows.sequence[now.row[p]] == s:
-            if p == u:
-                own = n
             at[n] = p
             n += 1
-    return n, own
+    beyond = 1 if n > 0 and at[n - 1] == window.stop else 0
+    return n - beyond, n
 
 
 @njit(**INLINE)
@@ -65,13 +73,13 @@ def choose_kind(is_early, is_late, rng):
 
 
 @njit(**INLINE)
-def choose_members(now, window, rng):
-    """Choose a row of the window, the rows of its sequence up to the next that stays, and what is done to them."""
-    rows, row, at = now.rows, now.row, now.proposal.at
-    u = window.start + int(uniform(rng) * (window.stop - window.start))
-    if rows.sequence[row[u]] < 0 or rows.t_var[row[u]] == 0.0:
+def choose_members(now, window, turn, rng):
+    """Choose a row of a sequence in the window, the rows around it up to the next that stays, and what is done."""
+    rows, row, at, s = now.rows, now.row, now.proposal.at, _choose_sequence(now, window, turn, rng)
+    inside, n = (0, 0) if s < 0 else _list_members(now, window, s)
+    own = int(uniform(rng) * inside)
+    if inside == 0 or rows.t_var[row[at[own]]] == 0.0:
         return Chosen(TENT, 0, 0, 0, False)
-    n, own = _list_members(now, window, u)
     low = high = own
     while low > 0 and rows.t_var[row[at[low]]] > 0.0:
         low -= 1
@@ -161,7 +169,7 @@ def propose_members(now, window, chosen, scale, rng):
 
     ``scale`` is the standard deviation of the step. The ratio is -inf where the move is impossible.
     """
-    delta, low, top, high = scale * standard_normal(rng), chosen.low, chosen.top, chosen.high
+    delta, low, top, high = scale * draw_step(rng), chosen.low, chosen.top, chosen.high
     if chosen.kind == SLIDE:
         return _propose_slide(now, window, chosen, delta)
     runs = _sum_run(now, low, top), _sum_run(now, top, high)

@@ -1,6 +1,6 @@
 """Warps: all uncertain rows of a window move together, those of all sequences.
 
-The positions a and b stay, position c takes a Gaussian step, and the time between is warped piecewise linearly, as in a
+The positions a and b stay, position c takes a random step, and the time between is warped piecewise linearly, as in a
 tent (``tent``), with a ramp at a free end of the record. The order in time stays. Sequences that share a curve must
 move together where the curve determines their inputs relative to each other. The move leaves the posterior invariant
 with the ratio of Eq. (56): each of the n rows of a side but c is scaled, and the gap prior of every sequence changes.
@@ -13,10 +13,10 @@ import math
 from numba import njit
 
 from ....engine.logarithms import NOTHING, add_log, log_sum
-from ....engine.noise import standard_normal
 from ....engine.stack import INLINE
 from ....gaps.pace import innovation_after
 from ....gaps.prior import log_ratio, log_term
+from ..metropolis import draw_step
 from ..positions import date_ratio
 from .tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, Chosen, choose_kind
 
@@ -135,7 +135,7 @@ def settle(now, chosen, accepted):
 def propose_warp(now, chosen, scale, rng):
     """Write the new times of the positions; returns the log-ratio of all but the likelihood, -inf where impossible."""
     at, old, new = now.proposal.at, now.line.time, now.proposal.time
-    ratio = _warp(now, chosen, scale * standard_normal(rng))
+    ratio = _warp(now, chosen, scale * draw_step(rng))
     if ratio == -math.inf:
         return ratio
     for k in range(chosen.high + 1):
