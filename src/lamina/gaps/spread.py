@@ -42,8 +42,8 @@ def _is_end(rows, r, count, run):
 def spread_roots(rows, tau, ratio, run, skip, trial):
     """Write the new inputs into trial (N,) and return the log-Jacobian, Eq. (57), without memory.
 
-    ``ratio`` is that of the standard deviations of the fourth roots, after to before. Rows stay as in ``spread``. Returns
-    -inf where a root would not be positive.
+    ``ratio`` is that of the standard deviations of the fourth roots, after to before. Rows stay as in ``spread``.
+    Returns -inf where a root would not be positive.
     """
     copy_array(tau, trial)
     log_jacobian = 0.0
