@@ -2,7 +2,8 @@
 
 Records are simulated: gaps of mean 1 from a gamma distribution of shape 2, a Matérn-3/2 curve of length 10, dates with
 a standard deviation t_sd and values with y_sd. The chains run one after the other on one CPU. The CPU time after
-warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effective draws, or up to a limit.
+warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effective draws, or up to a limit; with
+``--against`` at least 2,000 sweeps of each chain, because of fewer the effective draws are too uncertain.
 
     python benchmarks/mixing.py [--records "25 rows" ...] [--against PATH]
     python benchmarks/mixing.py --growth [--records "100 rows" ...] [--cpus 2] [--sweeps 2000]
@@ -117,10 +118,11 @@ def measure(setting: Setting, seed: int = 0, cpus: int = 1, draws: int = 2000) -
     }
 
 
-def run_in(checkout: Path, name: str, options: argparse.Namespace) -> dict[str, Any]:
+def run_in(checkout: Path, name: str, options: argparse.Namespace, seed: int | None = None) -> dict[str, Any]:
     """``measure`` in a process of its own, with the lamina of a checkout."""
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    command = [sys.executable, __file__, "--one", name, "--seed", str(options.seed), "--cpus", str(options.cpus)]
+    seed = options.seed if seed is None else seed
+    command = [sys.executable, __file__, "--one", name, "--seed", str(seed), "--cpus", str(options.cpus)]
     command += ["--sweeps", str(options.sweeps)] if options.sweeps else []
     command += ["--growth"] if options.growth else []
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
@@ -139,22 +141,31 @@ def compare(names: list[str], options: argparse.Namespace) -> str:
         "|:--|--:|--:|--:|:--|:--|:--|",
     ]
     for name in names:
-        now, before = run_in(HERE, name, options), run_in(options.against, name, options)
-        (slow, new), (slow_before, old) = slowest(now), slowest(before)
-        a_sweep = [f"{one['least'] / (CHAINS * one['sweeps']):.2g}" for one in (before, now)]
-        cost = f"{before['microseconds']:.2g}, {now['microseconds']:.2g}"
+        both: list[list[dict[str, Any]]] = [[], []]
+        for seed in range(options.seed, options.seed + options.repetitions):
+            for found, checkout in zip(both, (options.against, HERE), strict=True):
+                found.append(run_in(checkout, name, options, seed))
+        old, new = (_mean([slowest(one)[1] for one in found]) for found in both)
+        slow = [", ".join(sorted({slowest(one)[0] for one in found})) for found in both]
+        a_sweep = [f"{_mean([one['least'] / (CHAINS * one['sweeps']) for one in found]):.2g}" for found in both]
+        cost = [f"{_mean([one['microseconds'] for one in found]):.2g}" for found in both]
         row = [
             name,
             f"{old:,.3g}",
             f"{new:,.3g}",
             f"{new / old:.1f}",
-            f"{slow_before}, {slow}",
+            "; ".join(slow),
             ", ".join(a_sweep),
-            cost,
+            ", ".join(cost),
         ]
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
     return "\n".join(lines)
+
+
+def _mean(values: list[float]) -> float:
+    """The geometric mean."""
+    return float(np.exp(np.mean(np.log(values))))
 
 
 def grow(names: list[str], options: argparse.Namespace) -> str:
@@ -186,6 +197,9 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout of lamina")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--repetitions", type=int, default=3, help="with --against: fits of each record, with other seeds"
+    )
     parser.add_argument("--cpus", type=int, default=1, help="on which the chains of a record run")
     parser.add_argument("--sweeps", type=int, help="at most so many sweeps of each chain after warm-up")
     parser.add_argument("--one", help="measure this record here, and print what was found as JSON")
