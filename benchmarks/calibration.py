@@ -9,7 +9,8 @@ row of the record are exact: given the span, the shares of the gaps in it are Di
     python benchmarks/calibration.py --markdown docs/benchmarks.md
 
 ``--cores 2`` puts the rows into two cores that share the curve. With ``--gaps depths`` and ``memory`` the record has
-depths, with steps that differ fivefold, and accumulation is a process in depth. ``--moves`` names the moves of several
+depths, with steps that differ fivefold, and accumulation is a process in depth; with ``loose`` the rows have no order.
+``--moves`` names the moves of several
 inputs that are made; the others are switched off. ``--planted`` shows that the test can fail: it runs on a copy of
 lamina in which the acceptance ratio is wrong by a factor ½, in the ratio itself ("ratio") or in its logarithm
 ("log-ratio"). A wrong Jacobian of a single move is too small an error for this test, beside all others;
@@ -46,8 +47,9 @@ N, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.6, 0.3, 2.0
 PRIORS = {"length": (2.0, 1.5), "sd": (1.0, 1.5), "alpha": (3.0, 1.6)}
 #: With memory: its prior, in units of depth.
 MEMORY_PRIOR = (0.6, 1.6)
-#: What the gaps are: as in a record without depths, increments of a process in depth, or of one with memory.
-GAPS = ("rows", "depths", "memory")
+#: What the gaps are: as in a record without depths, increments of a process in depth, or of one with memory; or
+#: nothing, if the rows have no order.
+GAPS = ("rows", "depths", "memory", "loose")
 AT = np.array([0.35 * SPAN, 1.1 * SPAN])
 #: Posterior draws, L, and bins of the chi-square test: L + 1 is a multiple of them.
 L, BINS = 63, 8
@@ -62,13 +64,14 @@ PLANTED = {
     "log-ratio": ("methods/mcmc/metropolis.py", DECISION, f"log_ratio *= 0.5\n    {DECISION}"),
 }
 #: Moves of several inputs at once.
-NO_MOVES = mcmc.MOVES._replace(spread=0, stretches=0, tents=0, warps=0)
+NO_MOVES = mcmc.MOVES._replace(spread=0, stretches=0, tents=0, warps=0, lone=0)
 MOVES = {
     "all": mcmc.MOVES,
     "none": NO_MOVES,
     "tents": NO_MOVES._replace(tents=mcmc.MOVES.tents),
     "warps": NO_MOVES._replace(warps=mcmc.MOVES.warps),
     "spread": NO_MOVES._replace(spread=mcmc.MOVES.spread),
+    "lone": NO_MOVES._replace(lone=mcmc.MOVES.lone),
 }
 
 
@@ -106,9 +109,15 @@ def draw_process(rng: np.random.Generator, theta: dict[str, float], step: np.nda
     return SPAN * time / time[-1]
 
 
+def _priors(gaps: str) -> dict[str, tuple[float, float]]:
+    if gaps == "loose":
+        return {name: prior for name, prior in PRIORS.items() if name != "alpha"}
+    return PRIORS | ({"memory": MEMORY_PRIOR} if gaps == "memory" else {})
+
+
 def draw_theta(rng: np.random.Generator, gaps: str) -> dict[str, float]:
     """Parameters from their priors."""
-    priors = PRIORS | ({"memory": MEMORY_PRIOR} if gaps == "memory" else {})
+    priors = _priors(gaps)
     least = {"alpha": 1.0 if gaps == "rows" else 0.0}
     return {
         name: least.get(name, 0.0) + (median - least.get(name, 0.0)) * factor ** rng.standard_normal()
@@ -118,23 +127,26 @@ def draw_theta(rng: np.random.Generator, gaps: str) -> dict[str, float]:
 
 def simulate(rng: np.random.Generator, cores: int, gaps: str) -> tuple[Truth, Problem]:
     """Draw parameters, inputs, curve and measurements, and build the problem of inferring them."""
-    theta, fields, options = draw_theta(rng, gaps), {}, {"priors": PRIORS}
-    if gaps == "rows":
+    theta, fields, options = draw_theta(rng, gaps), {}, {"priors": _priors(gaps), "memory": gaps == "memory"}
+    if gaps == "loose":  # their prior is flat, so that the inputs are drawn around dates that are known
+        tau, fields["sequence"] = np.sort(rng.uniform(0.0, SPAN, N)), [None] * N
+    elif gaps == "rows":
         tau = draw_inputs(rng, theta["alpha"], cores)
     else:
         step = rng.uniform(0.4, 2.0, N - 1)
         tau, fields["depth"] = draw_process(rng, theta, step), np.concatenate([[0.0], np.cumsum(step)])
-    if gaps == "memory":
-        options = {"priors": PRIORS | {"memory": MEMORY_PRIOR}, "memory": True}
+    t_sd, ends = np.full(N, T_SD), np.arange(0, N, N // cores)
+    t_sd[ends] = t_sd[ends - 1] = 0.0
+    t = tau + t_sd * rng.standard_normal(N)
+    if gaps == "loose":
+        t, tau = tau, t
     kernel = lamina.Matern32(length=theta["length"], sd=theta["sd"])
     time = np.concatenate([tau, AT])
     covariance = kernel.covariance(np.abs(time[:, None] - time)) + LEVEL_SD**2
     curve = rng.multivariate_normal(np.zeros(len(time)), covariance, method="cholesky")
-    t_sd, ends = np.full(N, T_SD), np.arange(0, N, N // cores)
-    t_sd[ends] = t_sd[ends - 1] = 0.0
     if cores > 1:
         fields["sequence"] = list(np.arange(N) // (N // cores))
-    t, y = tau + t_sd * rng.standard_normal(N), curve[:N] + Y_SD * rng.standard_normal(N)
+    y = curve[:N] + Y_SD * rng.standard_normal(N)
     record = lamina.Record(t=t, t_sd=t_sd, y=y, y_sd=Y_SD, **fields)
     problem = build_problem(record, Model(lamina.Matern32() + lamina.Constant(sd=LEVEL_SD), **options))
     # The floor belongs to spans that are not known. Here it would only tilt the prior of alpha.
@@ -218,6 +230,8 @@ RUNS = {
     "mcmc, depths": "--method mcmc --repetitions 500 --gaps depths",
     "mcmc, depths and memory": "--method mcmc --repetitions 500 --gaps memory",
     "nuts, depths": "--method nuts --repetitions 150 --gaps depths",
+    "mcmc, rows without order": "--method mcmc --repetitions 500 --gaps loose",
+    "mcmc, rows without order, lone moves alone": "--method mcmc --repetitions 250 --gaps loose --moves lone",
     "mcmc, spread alone": "--method mcmc --repetitions 250 --moves spread",
     "nuts": "--method nuts --repetitions 150",
     "mcmc, half the log-ratio planted": "--method mcmc --repetitions 100 --planted log-ratio",

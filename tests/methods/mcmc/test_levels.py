@@ -19,6 +19,7 @@ from lamina.engine.stack import hold
 from lamina.gaps.moves import draw_split_with_memory, sum_innovations
 from lamina.methods import mcmc
 from lamina.methods.mcmc import new_state
+from lamina.methods.mcmc.levels.lone import choose_lone, propose_lone
 from lamina.methods.mcmc.levels.tent import EARLY_RAMP, LATE_RAMP, SLIDE, TENT, choose_members, propose_members
 from lamina.methods.mcmc.levels.warp import choose_positions, propose_warp
 from lamina.methods.mcmc.levels.window import Window, count_windows, last_end
@@ -79,6 +80,19 @@ def _propose_warp(target, state, moves, window, scale, rng, out):
     return chosen.kind, ratio
 
 
+@njit(cache=True)
+def _propose_lone(target, state, moves, window, scale, rng, out):
+    """The same for a step of a row without order."""
+    target, state = hold(target), hold(state)
+    now = hold(make_pass(target, state, moves, 0.0, 1))
+    place_all(now, state.order)
+    if choose_lone(now, window, rng) == 0:
+        return -1, 0.0
+    ratio = propose_lone(now, window, scale, rng)
+    out[now.row[now.proposal.at[0]]] = now.proposal.time[0]
+    return 0, ratio
+
+
 def propose(function, problem, target, tau, window, seed):
     """One proposal from inputs tau; the same seed makes the same step from anywhere."""
     state = new_state(problem, target, tau.copy(), problem.start.copy())
@@ -128,6 +142,29 @@ def test_ratio_of_tents_and_warps_with_several_sequences(function, fields, memor
     problem, target, _ = build(fields, memory)
     kinds = {check(function, problem, target, window, seed) for window in WINDOWS for seed in range(24)}
     assert kinds >= ({TENT} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP})
+
+
+@pytest.mark.slow
+def test_ratio_of_lone_moves():
+    problem, target, _ = build(SEVERAL["sequences, rows alone and exact ones"], memory=False)
+    assert {check(_propose_lone, problem, target, window, seed) for window in WINDOWS for seed in range(24)} >= {0}
+
+
+def test_lone_moves_choose_uncertain_rows_without_order_and_stay_in_their_window():
+    problem, target, _ = build(SEVERAL["sequences, rows alone and exact ones"], memory=False)
+    tau, moved = problem.rows.t.copy(), set()
+    for seed in range(400):
+        state = new_state(problem, target, tau.copy(), problem.start.copy())
+        out = tau.copy()
+        kind, ratio = _propose_lone(target, state, mcmc.MOVES, WINDOWS[2], 3.0, np.random.default_rng(seed), out)
+        changed = np.flatnonzero(out != tau)
+        assert kind == 0
+        assert len(changed) == 1
+        low, high = np.sort(tau)[WINDOWS[2].start - 1], np.sort(tau)[WINDOWS[2].stop]
+        assert (ratio > -math.inf) == (low < out[changed[0]] < high)
+        moved |= set(changed)
+    inside = np.argsort(tau)[WINDOWS[2].start : WINDOWS[2].stop]
+    assert moved == {r for r in inside if problem.rows.sequence[r] < 0 and problem.rows.t_var[r] > 0.0}
 
 
 def _with_one_power_more(function):

@@ -306,6 +306,7 @@ ALONE = {
     "tents with memory and a block": ("memory with rows of unknown order", 15),
     "warps with memory": ("long memory known, two sequences, decreasing", 15 << 4),
     "tents under a linear trend": ("memory, linear", 15),
+    "lone moves": ("exact rows and rows alone, informative y", 0),
 }
 
 
@@ -314,7 +315,8 @@ ALONE = {
 def test_each_move_of_many_inputs_follows_the_posterior(name, monkeypatch):
     """Beside the moves of single inputs, made three times a window so that errors in it would prevail."""
     case, kinds = ALONE[name]
-    moves = mcmc.MOVES._replace(spread=0, stretches=0, tents=3, warps=3, kinds=kinds)
+    lone = 3 if name == "lone moves" else 0
+    moves = mcmc.MOVES._replace(spread=0, stretches=0, tents=3, warps=3, lone=lone, kinds=kinds)
     monkeypatch.setattr(mcmc, "MOVES", moves)
     test_draws_follow_the_posterior(case)
 

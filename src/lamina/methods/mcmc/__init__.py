@@ -20,6 +20,7 @@ from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
 from .fields.sampler import FieldChain, check_field
+from .levels.level import LONE
 from .levels.tent import KINDS
 from .levels.window import count_windows
 from .metropolis import FIRST_STEPS, Moves
@@ -32,7 +33,7 @@ Array = np.ndarray
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
 #: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=3, tents=1, warps=1, kinds=255, shortest=4, growth=2, stretches=1)
+MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=4, kinds=255, shortest=4, growth=2, stretches=1)
 #: With so many sequences or more, few rows of one are in a window, and moves are made as for one sequence.
 MOST_INTERLEAVED = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -52,7 +53,7 @@ def run(
 ) -> Draws:
     """Sample. ``draws`` are kept in all, thinned evenly; ``max_sweeps`` is the limit of each chain after warm-up.
 
-    warmup: sweeps of warm-up, by default 1000, on fields 500.
+    warmup: sweeps of warm-up, by default 500, with dense matrices 1000.
 
     checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to continue from there.
     """
@@ -172,14 +173,14 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
 def _first_tuning(problem: Problem) -> Tuning:
     """Steps before warm-up."""
     n, scale = len(problem.record), 0.5 * np.where(problem.record.exact, 1.0, problem.scale)
-    kinds = KINDS if make_needs(problem).trades is None else 2 * KINDS
+    kinds = KINDS if make_needs(problem).trades is None else LONE + 1
     moves = moves_of(problem)
     windows = np.full((kinds, count_windows(n, moves.shortest, moves.growth)), np.median(scale))
     return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3))
 
 
 #: Sweeps of warm-up, unless another number is given.
-WARMUP: dict[type[Chain], int] = {MarkovChain: 1000, DenseChain: 1000, FieldChain: 500}
+WARMUP: dict[type[Chain], int] = {MarkovChain: 500, DenseChain: 1000, FieldChain: 500}
 
 METHOD = Method(
     name="mcmc",

@@ -30,7 +30,7 @@ from ...model.trend import integrate
 from ..chains import Chain, DrawBudget
 from ..coordinates import OPEN, make_plan, to_coordinates, to_inputs
 from ..target import log_prior, make_target
-from .metropolis import JOINT_TARGET, TARGET, draw_steps
+from .metropolis import BETWEEN_TARGET, JOINT_TARGET, TARGET, draw_steps
 from .parameters import CHEAP_MOVES
 
 Array = np.ndarray
@@ -197,13 +197,13 @@ class DenseChain(Chain):
         prior = self._prior(state.tau, phi)
         for row in self.uncertain:
             trial = state.tau.copy()
-            trial[row] += self.steps.move[row] * draw_steps(self.rng, 1)[0]
+            trial[row] += self.steps.move[row] * self.rng.uniform(-1.5, 1.5)
             new_prior = self._prior(trial, phi)
             moved = self._moved(state, row, trial[row], base[row] + slope * trial[row], new_prior - prior)
             accepted = moved is not None
             if moved is not None:
                 state, prior = moved, new_prior
-            self.steps.move[row] *= math.exp(rate * (accepted - TARGET))
+            self.steps.move[row] *= math.exp(rate * (accepted - BETWEEN_TARGET))
         return state.tau
 
     def _moved(self, state: MovingInverse, row: int, tau: float, y: float, prior_ratio: float) -> MovingInverse | None:

@@ -11,8 +11,9 @@ from numba import njit
 from ...engine.noise import uniform
 from ...engine.stack import INLINE
 
-#: Acceptance rates aimed at: for the step of a single coordinate, and for joint moves of several parameters.
-TARGET, JOINT_TARGET = 0.34, 0.28
+#: Acceptance rates aimed at: for the step of a single coordinate, for that of an input between its neighbours, and for
+#: joint moves of several parameters.
+TARGET, BETWEEN_TARGET, JOINT_TARGET = 0.34, 0.4, 0.28
 #: Positions in ``State.steps``: the steps of the moves of parameters.
 THETA_STEP, ALPHA_STEP, T_SCALE_STEP, MEMORY_STEP = 0, 1, 2, 3
 FIRST_STEPS = (1.0, 0.5, 0.1, 0.3)
@@ -27,6 +28,7 @@ class Moves(NamedTuple):
     spread: int  #: moves of alpha, and of memory, together with the gaps, twice a round
     tents: int  #: in each window
     warps: int  #: in each window
+    lone: int  #: the most steps of rows without order in each window
     kinds: int  #: bit k: whether moves of one sequence of the kind k are made (``levels.tent``); bit k + 4: such warps
     shortest: int  #: the shortest windows have about this many positions
     growth: int  #: the windows of each level are so many times as long as those of the level before
@@ -45,8 +47,14 @@ def draw_step(rng):
     return u + math.copysign(0.5, u)
 
 
+@njit(**INLINE)
+def draw_step_between(rng):
+    """A step of an input between its neighbours, which may leave it little room: uniform from -1.5 to 1.5."""
+    return 3.0 * uniform(rng) - 1.5
+
+
 def draw_steps(rng: np.random.Generator, size: int) -> np.ndarray:
-    """The same (size,), for chains in Python."""
+    """As ``draw_step`` (size,), for chains in Python."""
     u = rng.uniform(-1.0, 1.0, size)
     return u + np.copysign(0.5, u)
 

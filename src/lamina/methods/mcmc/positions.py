@@ -29,7 +29,7 @@ class Tuning(NamedTuple):
 
     move: np.ndarray  #: (N,) standard deviation of a move, by row
     stretch: np.ndarray  #: (2, N) standard deviation of a stretch in log gap, by way and row before the gap
-    window: np.ndarray  #: (4 or 8, M) of a move of many rows, by its kind (``levels``) and window
+    window: np.ndarray  #: (4 or 9, M) of a move of many rows, by its kind (``levels``) and window
     spread: np.ndarray  #: (2, K) of alpha and of memory, when they move together with the gaps
 
 

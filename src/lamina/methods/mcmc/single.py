@@ -20,7 +20,7 @@ from ...engine.stack import INLINE
 from ...gaps.moves import draw_split, draw_split_with_memory, move_ratio
 from ...model.rows import data_less_trend
 from .jump import draw_date
-from .metropolis import TARGET, accept, adapt, draw_step
+from .metropolis import BETWEEN_TARGET, accept, adapt, draw_step_between
 from .positions import add_to_total, date_ratio
 
 
@@ -55,7 +55,7 @@ def move_input(now, states, p, shift, own, future, rng):
         new, back = _split(now.needs.process, now, r, here, shift, rng)
     is_step = math.isnan(new)
     if is_step:
-        new = here + now.tuning.move[r] * draw_step(rng)
+        new = here + now.tuning.move[r] * draw_step_between(rng)
     if (is_first or new > before) and (is_last or new < after):
         ratio, change = move_ratio(now, r, here, new, shift)
         if not is_step and ratio > -math.inf:
@@ -75,5 +75,5 @@ def move_input(now, states, p, shift, own, future, rng):
             now.tau[r] = now.way * new
             add_to_total(now, r, change)
     if is_step:
-        adapt(now.tuning.move, r, now.rate, accepted, TARGET)
+        adapt(now.tuning.move, r, now.rate, accepted, BETWEEN_TARGET)
     return future

@@ -3,6 +3,8 @@
 One sequence has windows of 4, 8, 16, ... positions. With a few interleaved ones the shortest are longer, because
 they would hold too few rows of one sequence, and there is one tent for each sequence (``mcmc.moves_of``).
 
+Rows without order take steps of their own (``lone``).
+
 Tents and ramps have the ratio of Eq. (54), warps of Eq. (56), with the likelihood of a window, Eq. (55).
 
 A level of windows costs O(N), and all levels O(N log N). With them, effective draws a sweep do not fall with N.
@@ -22,9 +24,13 @@ from ....gaps.moves import sum_innovations
 from ....model.rows import data_less_trend
 from ..metropolis import TARGET, accept, adapt
 from ..positions import add_to_total, make_pass, place_all
+from .lone import choose_lone, propose_lone
 from .tent import KINDS, choose_members, propose_members
 from .warp import choose_positions, propose_warp, settle
 from .window import Filtered, Window, filter_backward, last_end, log_window, log_windows
+
+#: Where the steps of lone moves are in ``Tuning.window``: after those of tents and warps.
+LONE = 2 * KINDS
 
 
 @njit(**INLINE)
@@ -138,6 +144,20 @@ def _move_positions(wanted, now, window, states, value, rng):
 
 
 @njit(**LEAN)
+def _move_lone(wanted, now, window, states, value, turn, rng):
+    """Propose a step of a row without order, if the window has more of them than ``turn``. As ``_move_members``."""
+    if wanted is None or choose_lone(now, window, rng) <= turn:
+        return value
+    steps, accepted = now.tuning.window[LONE], 0.0
+    ratio = propose_lone(now, window, steps[window.step], rng)
+    if ratio > -math.inf:
+        _merge(wanted, now, window, 0, 0)
+        accepted, value = _decide(now, window, states, value, ratio, rng)
+    adapt(steps, window.step, now.rate, accepted, TARGET)
+    return value
+
+
+@njit(**LEAN)
 def _move_level(now, first_step, length, rng):
     """One proposal in each window of a level; its steps begin at ``first_step``."""
     process, dims, line, N = now.process, now.process.dims, now.line, len(now.row)
@@ -155,6 +175,8 @@ def _move_level(now, first_step, length, rng):
             value = _move_members(now, window, states, value, turn, rng)
         for _ in range(now.moves.warps):
             value = _move_positions(now.needs.trades, now, window, states, value, rng)
+        for turn in range(now.moves.lone):
+            value = _move_lone(now.needs.loose, now, window, states, value, turn, rng)
         if math.isnan(value):
             log_windows(process, line, line, window, states)
         copy_state(process, states.here, states.past)
@@ -164,7 +186,7 @@ def _move_level(now, first_step, length, rng):
 @njit(**LEAN)
 def move_levels(target, state, moves, rate, rng):
     """Propose moves in each window of each level."""
-    if moves.tents + moves.warps == 0:
+    if moves.tents + moves.warps + moves.lone == 0:
         return
     now, N = hold(make_pass(target, state, moves, rate, 1)), len(state.tau)
     place_all(now, state.order)
