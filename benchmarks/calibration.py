@@ -232,6 +232,7 @@ RUNS = {
     "nuts, depths": "--method nuts --repetitions 150 --gaps depths",
     "mcmc, rows without order": "--method mcmc --repetitions 500 --gaps loose",
     "mcmc, rows without order, lone moves alone": "--method mcmc --repetitions 250 --gaps loose --moves lone",
+    "mcmc, two cores, lone moves alone": "--method mcmc --repetitions 250 --cores 2 --moves lone",
     "mcmc, spread alone": "--method mcmc --repetitions 250 --moves spread",
     "nuts": "--method nuts --repetitions 150",
     "mcmc, half the log-ratio planted": "--method mcmc --repetitions 100 --planted log-ratio",

@@ -44,7 +44,6 @@ class Needs(NamedTuple):
     """What a record needs beyond plain code: True, or None. See ``make_needs``."""
 
     trades: bool | None  #: rows may trade places: several sequences, blocks, rows without order, exact rows
-    loose: bool | None  #: uncertain rows without order
     renewals: bool | None  #: limits or outliers
     tilt: bool | None  #: the data depend on the inputs, as they do with a linear trend
     memory: bool | None
@@ -134,7 +133,6 @@ def make_needs(problem: Problem) -> Needs:
     one_order = len(rows.gaps) == 1 and (rows.sequence >= 0).all() and (rows.block < 0).all()
     found = {
         "trades": not one_order,
-        "loose": ((rows.sequence < 0) & (rows.t_var > 0.0)).any(),
         "renewals": problem.has_renewals,
         "tilt": (rows.slope != 0.0).any(),
         "memory": problem.model.memory,

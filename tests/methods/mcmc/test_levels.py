@@ -15,6 +15,7 @@ from problems import FIELDS, N, uneven
 
 import lamina
 from lamina import Matern32
+from lamina.dates import SplitNormal
 from lamina.engine.stack import hold
 from lamina.gaps.moves import draw_split_with_memory, sum_innovations
 from lamina.methods import mcmc
@@ -82,22 +83,24 @@ def _propose_warp(target, state, moves, window, scale, rng, out):
 
 @njit(cache=True)
 def _propose_lone(target, state, moves, window, scale, rng, out):
-    """The same for a step of a row without order."""
+    """The same for a lone move; the kind is 0 for a step and 1 for a draw from the date."""
     target, state = hold(target), hold(state)
+    set_memory(target.needs.memory, target.rows, state.phi)
     now = hold(make_pass(target, state, moves, 0.0, 1))
     place_all(now, state.order)
-    if choose_lone(now, window, rng) == 0:
+    sum_innovations(now.rows, now.tau, now.total)
+    if not choose_lone(now, window, rng):
         return -1, 0.0
-    ratio = propose_lone(now, window, scale, rng)
+    ratio, _, stepped = propose_lone(now, window, scale, rng)
     out[now.row[now.proposal.at[0]]] = now.proposal.time[0]
-    return 0, ratio
+    return 0 if stepped else 1, ratio
 
 
-def propose(function, problem, target, tau, window, seed):
+def propose(function, problem, target, tau, window, seed, scale=0.05):
     """One proposal from inputs tau; the same seed makes the same step from anywhere."""
     state = new_state(problem, target, tau.copy(), problem.start.copy())
     out = tau.copy()
-    kind, ratio = function(target, state, mcmc.MOVES, window, 0.05, np.random.default_rng(seed), out)
+    kind, ratio = function(target, state, mcmc.MOVES, window, scale, np.random.default_rng(seed), out)
     np.testing.assert_array_equal(state.tau, tau)
     return kind, ratio, out
 
@@ -144,27 +147,64 @@ def test_ratio_of_tents_and_warps_with_several_sequences(function, fields, memor
     assert kinds >= ({TENT} if "t_sd" in fields else {TENT, EARLY_RAMP, LATE_RAMP})
 
 
-@pytest.mark.slow
-def test_ratio_of_lone_moves():
-    problem, target, _ = build(SEVERAL["sequences, rows alone and exact ones"], memory=False)
-    assert {check(_propose_lone, problem, target, window, seed) for window in WINDOWS for seed in range(24)} >= {0}
+LONE = SEVERAL | {"dates as tables": {"sequence": ["a", "b", None] * 4, "t": None, "t_sd": None}}
 
 
-def test_lone_moves_choose_uncertain_rows_without_order_and_stay_in_their_window():
+def lone_cases(name, memory):
+    fields = dict(LONE[name])
+    if name == "dates as tables":
+        fields["dates"] = [SplitNormal(float(t), 0.2, 0.4) for t in uneven().t]
+    return build(fields, memory)
+
+
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("name", LONE)
+def test_ratio_of_lone_moves(name, memory):
+    """That of dates and gaps for a step; for a draw from the date, that of the gaps alone."""
+    problem, target, _ = lone_cases(name, memory)
+    tau, scratch = problem.rows.t.copy(), (np.zeros(N), np.zeros(len(problem.start)))
+    kinds = set()
+    for window in WINDOWS:
+        for seed in range(40):
+            kind, ratio, new = propose(_propose_lone, problem, target, tau, window, seed)
+            if kind < 0 or ratio == -math.inf:
+                continue
+            expected = log_prior(target, new, problem.start, *scratch) - log_prior(target, tau, problem.start, *scratch)
+            if kind == 1:
+                row = np.flatnonzero(new != tau)[0]
+                expected -= log_density_of_date(problem, row, new[row]) - log_density_of_date(problem, row, tau[row])
+            assert ratio == pytest.approx(expected, abs=0.02 if name == "dates as tables" and kind == 1 else 1e-9)
+            kinds.add(kind)
+    assert kinds == {0, 1}
+
+
+def log_density_of_date(problem, row, time):
+    date = problem.record.dates[row] if problem.record.dates is not None else None
+    if date is None:
+        return -0.5 * ((time - problem.rows.t[row]) / problem.record.t_sd[row]) ** 2
+    off = problem.to_user(np.array([time]))[0] - date.t
+    return -0.5 * (off / (date.sd_before if off < 0.0 else date.sd_after)) ** 2
+
+
+def test_lone_moves_stay_in_their_window_and_between_their_neighbours():
     problem, target, _ = build(SEVERAL["sequences, rows alone and exact ones"], memory=False)
-    tau, moved = problem.rows.t.copy(), set()
-    for seed in range(400):
-        state = new_state(problem, target, tau.copy(), problem.start.copy())
-        out = tau.copy()
-        kind, ratio = _propose_lone(target, state, mcmc.MOVES, WINDOWS[2], 3.0, np.random.default_rng(seed), out)
-        changed = np.flatnonzero(out != tau)
-        assert kind == 0
-        assert len(changed) == 1
-        low, high = np.sort(tau)[WINDOWS[2].start - 1], np.sort(tau)[WINDOWS[2].stop]
-        assert (ratio > -math.inf) == (low < out[changed[0]] < high)
-        moved |= set(changed)
-    inside = np.argsort(tau)[WINDOWS[2].start : WINDOWS[2].stop]
-    assert moved == {r for r in inside if problem.rows.sequence[r] < 0 and problem.rows.t_var[r] > 0.0}
+    tau, moved, passed = problem.rows.t.copy(), set(), 0
+    by_time, window = np.argsort(tau), WINDOWS[2]
+    low, high = tau[by_time[window.start - 1]], tau[by_time[window.stop]]
+    for seed in range(600):
+        kind, ratio, new = propose(_propose_lone, problem, target, tau, window, seed, scale=1.0)
+        if kind < 0:
+            continue
+        row = np.flatnonzero(new != tau)
+        assert len(row) == 1
+        r = row[0]
+        before, after = problem.rows.before[r], problem.rows.after[r]
+        least, most = max(low, tau[before] if before >= 0 else low), min(high, tau[after] if after >= 0 else high)
+        assert (ratio > -math.inf) == (least < new[r] < most)
+        passed += ratio > -math.inf and (np.argsort(new) != by_time).any()
+        moved.add(r)
+    assert passed > 20
+    assert moved == {r for r in by_time[window.start : window.stop] if problem.rows.t_var[r] > 0.0}
 
 
 def _with_one_power_more(function):

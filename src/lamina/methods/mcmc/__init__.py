@@ -33,7 +33,7 @@ Array = np.ndarray
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
 #: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=4, kinds=255, shortest=4, growth=2, stretches=1)
+MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1)
 #: With so many sequences or more, few rows of one are in a window, and moves are made as for one sequence.
 MOST_INTERLEAVED = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -132,9 +132,12 @@ def moves_of(problem: Problem) -> Moves:
     """The moves that pay for a record: those of one sequence, or longer windows with more tents for a few.
 
     The slowest inputs are then short runs of one sequence against the others: tents move them, if there are enough.
-    alpha, which has the gaps of all sequences, needs fewer moves.
+    alpha, which has the gaps of all sequences, needs fewer moves. Where all rows are without order, lone moves are all
+    there is.
     """
     sequences = len(problem.rows.gaps)
+    if sequences == 0:
+        return MOVES._replace(lone=4)
     if not 2 <= sequences < MOST_INTERLEAVED:
         return MOVES
     shortest = MOVES.shortest * (2 if sequences == 2 else 4)

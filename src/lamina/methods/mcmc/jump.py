@@ -32,14 +32,12 @@ def _find_cell(cumulated, begin, n, mass):
 
 
 @njit(**INLINE)
-def draw_date(wanted, now, r, old, rng):
-    """A time of row r drawn from its date, and log q(old) / q(new); NaN twice if it does not jump.
+def draw_from_table(now, r, old, rng):
+    """A time of row r drawn from the table of its date, and log q(old) / q(new).
 
     From outside the table there is no way back, and the ratio is -inf.
     """
     rows = now.rows
-    if wanted is None or not rows.several[r] or uniform(rng) >= JUMPS:
-        return math.nan, math.nan
     cumulated, begin, n = rows.cumulated, rows.table[r], rows.size[r]
     place = (now.way * old - rows.first[r]) / rows.step[r]
     if not 0.0 <= place < n - 1.0:
@@ -52,3 +50,11 @@ def draw_date(wanted, now, r, old, rng):
         return old, -math.inf
     new = rows.first[r] + rows.step[r] * (k + uniform(rng))
     return now.way * new, math.log(mass / new_mass)
+
+
+@njit(**INLINE)
+def draw_date(wanted, now, r, old, rng):
+    """``draw_from_table`` now and then, if the date of row r has several modes; NaN twice if the row does not jump."""
+    if wanted is None or not now.rows.several[r] or uniform(rng) >= JUMPS:
+        return math.nan, math.nan
+    return draw_from_table(now, r, old, rng)

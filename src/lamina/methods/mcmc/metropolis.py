@@ -28,7 +28,7 @@ class Moves(NamedTuple):
     spread: int  #: moves of alpha, and of memory, together with the gaps, twice a round
     tents: int  #: in each window
     warps: int  #: in each window
-    lone: int  #: the most steps of rows without order in each window
+    lone: int  #: moves of single rows past others, in each window
     kinds: int  #: bit k: whether moves of one sequence of the kind k are made (``levels.tent``); bit k + 4: such warps
     shortest: int  #: the shortest windows have about this many positions
     growth: int  #: the windows of each level are so many times as long as those of the level before

@@ -3,7 +3,7 @@
 One sequence has windows of 4, 8, 16, ... positions. With a few interleaved ones the shortest are longer, because
 they would hold too few rows of one sequence, and there is one tent for each sequence (``mcmc.moves_of``).
 
-Rows without order take steps of their own (``lone``).
+Single rows pass others (``lone``).
 
 Tents and ramps have the ratio of Eq. (54), warps of Eq. (56), with the likelihood of a window, Eq. (55).
 
@@ -144,16 +144,19 @@ def _move_positions(wanted, now, window, states, value, rng):
 
 
 @njit(**LEAN)
-def _move_lone(wanted, now, window, states, value, turn, rng):
-    """Propose a step of a row without order, if the window has more of them than ``turn``. As ``_move_members``."""
-    if wanted is None or choose_lone(now, window, rng) <= turn:
+def _move_lone(wanted, now, window, states, value, rng):
+    """Propose to move one row past others. As ``_move_members``."""
+    if wanted is None or not choose_lone(now, window, rng):
         return value
     steps, accepted = now.tuning.window[LONE], 0.0
-    ratio = propose_lone(now, window, steps[window.step], rng)
+    row = now.row[now.proposal.at[0]]
+    ratio, change, stepped = propose_lone(now, window, steps[window.step], rng)
     if ratio > -math.inf:
         _merge(wanted, now, window, 0, 0)
         accepted, value = _decide(now, window, states, value, ratio, rng)
-    adapt(steps, window.step, now.rate, accepted, TARGET)
+        add_to_total(now, row, accepted * change)
+    if stepped:
+        adapt(steps, window.step, now.rate, accepted, TARGET)
     return value
 
 
@@ -175,8 +178,8 @@ def _move_level(now, first_step, length, rng):
             value = _move_members(now, window, states, value, turn, rng)
         for _ in range(now.moves.warps):
             value = _move_positions(now.needs.trades, now, window, states, value, rng)
-        for turn in range(now.moves.lone):
-            value = _move_lone(now.needs.loose, now, window, states, value, turn, rng)
+        for _ in range(now.moves.lone):
+            value = _move_lone(now.needs.trades, now, window, states, value, rng)
         if math.isnan(value):
             log_windows(process, line, line, window, states)
         copy_state(process, states.here, states.past)
