@@ -179,11 +179,15 @@ def _is_held(kind: Any) -> bool:
     return isinstance(kind, types.BaseNamedTuple) and _has_arrays(kind)
 
 
+#: Numba sets methods of this class to NotImplemented, which type checkers take for their signatures.
+_Members: Any = AttributeTemplate
+
+
 @infer_getattr
-class _HeldMembers(AttributeTemplate):
+class _HeldMembers(_Members):
     key = Held
 
-    def generic_resolve(self, held: Any, name: str) -> Any:  # type: ignore[override]
+    def generic_resolve(self, held: Any, name: str) -> Any:
         if name not in held.kind.fields:
             return None
         member = held.kind.types[held.kind.fields.index(name)]
