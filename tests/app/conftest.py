@@ -22,19 +22,32 @@ START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 class Server:
     """``lamina app`` in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, browser: str = "") -> None:
         self.folder = folder
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", START, "app", "--no-browser", "--folder", str(folder)],
+            [sys.executable, "-c", START, "app", "--folder", str(folder), *([] if browser else ["--no-browser"])],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", cwd=folder,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "BROWSER": f"{browser} %s"},
         )  # fmt: skip
-        self.address = re.search(r"http://\S+", self.process.stdout.readline())[0]
+        self.used_address = self.next_address()
         self.seconds = time.monotonic() - began
-        self.port = int(re.search(r":(\d+)/", self.address)[1])
-        self.token = self.address.partition("token=")[2]
-        self.base = f"http://127.0.0.1:{self.port}"
+        self.port = int(re.search(r":(\d+)/", self.used_address)[1])
+        self.base, self.token = f"http://127.0.0.1:{self.port}", ""
+        self.token = self.enter(self.used_address)
+        self.address = self.next_address()  #: for one browser
+
+    def next_address(self) -> str:
+        """The next address that the server prints."""
+        for line in self.process.stdout:
+            if found := re.search(r"http://\S+", line):
+                return found[0]
+        raise AssertionError("the server has ended")
+
+    def enter(self, address: str) -> str:
+        """Follow an address as a new browser; returns the token that its cookie holds, "" if it is refused."""
+        status, headers, _ = self.ask(address.removeprefix(self.base), headers={"Cookie": None, "Origin": None})
+        return headers["set-cookie"].partition("=")[2].partition(";")[0] if status == 303 else ""
 
     def ask(self, path: str, body=None, method: str | None = None, headers=None):
         """The status, headers and content of an answer. ``headers`` change those of the app's own pages; None drops."""
@@ -107,10 +120,22 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture
-def new_server(tmp_path):
+def start(tmp_path):
+    """Starts a server that a test may end."""
+    running = []
+
+    def begin(**more) -> Server:
+        folder = tmp_path / "runs"
+        folder.mkdir()
+        running.append(Server(folder, **more))
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.close(signal.SIGKILL)
+
+
+@pytest.fixture
+def new_server(start):
     """A server that a test may end."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    running = Server(folder)
-    yield running
-    running.close(signal.SIGKILL)
+    return start()

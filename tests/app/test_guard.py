@@ -1,25 +1,62 @@
 """Only pages of the server itself, in the browser that has its token, get an answer."""
 
 import random
+import sys
+import time
 from urllib.parse import quote
 
 import pytest
 
 from lamina.app import shelf
 
+#: The headers of a browser that was not let in, beside those of the app's own pages.
+STRANGER = {"Cookie": None, "X-Lamina-Token": None, "Origin": None}
 CHANGING = ["/api/tables", "/api/tables/choose", "/api/jobs", "/api/jobs/1/stop", "/api/run/again", "/api/run/open"]
 READING = ["/", "/static/common.js", "/api/folder", "/api/events", "/run/x", "/api/run?name=x", "/api/run/zip?name=x"]
 
 
-def test_the_address_that_is_printed_leads_in_and_the_token_leaves_the_address(server):
-    status, headers, _ = server.ask(f"/?token={server.token}", headers={"Cookie": None, "X-Lamina-Token": None})
+def test_the_address_that_is_printed_leads_in_once(new_server):
+    status, headers, _ = new_server.ask(new_server.address.removeprefix(new_server.base), headers=STRANGER)
     assert (status, headers["location"]) == (303, "/")
     cookie = headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
-    status, headers, page = server.ask("/", headers={"Origin": None, "X-Lamina-Token": None})
+    another = new_server.next_address()
+    for used in new_server.used_address, new_server.address:
+        status, headers, text = new_server.ask(used.removeprefix(new_server.base), headers=STRANGER)
+        assert (status, headers.get("set-cookie")) == (403, None)
+        assert b"newest address" in text
+    assert new_server.enter(another) == new_server.token
+
+
+def test_a_browser_that_is_in_may_follow_a_used_address(server):
+    status, headers, _ = server.ask(server.used_address.removeprefix(server.base), headers={"Origin": None})
+    assert (status, headers["location"]) == (303, "/")
+    status, _, page = server.ask("/", headers={"Origin": None, "X-Lamina-Token": None})
     assert status == 200
     assert server.token.encode() in page  # for its scripts
+
+
+def test_the_arguments_of_no_process_hold_a_token_that_still_works(start, tmp_path):
+    # A browser that follows the address, and writes down how it was started.
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(
+        f"#!{sys.executable}\nimport sys, urllib.request, pathlib\n"
+        "page = urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(sys.argv[1])\n"
+        f"pathlib.Path({str(opened)!r}).write_text(f'{{sys.argv[1]}} {{page.status}}')\n"
+    )
+    browser.chmod(0o755)
+    running = start(browser=str(browser))
+    until = time.monotonic() + 30.0
+    while not opened.exists() or not opened.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    given, status = opened.read_text().split()
+    assert status == "200"
+    assert given not in (running.used_address, running.address)  # what is printed is in no argument
+    assert running.token not in given
+    assert running.enter(given) == ""
+    assert running.enter(running.address) == running.token  # the browser has not used up the printed one
 
 
 @pytest.mark.parametrize("path", READING)

@@ -80,6 +80,28 @@ def test_a_second_table_is_chosen_by_its_name(server):
     assert "no table" in server.read(server.put("coast.csv", coast), command="field", gia="other.csv")["error"]
 
 
+def test_a_table_without_dates_is_read_with_the_ages_of_another_model(server):
+    depths = range(0, 60, 10)
+    rows = "\n".join(f"{depth},{0.1 * depth:.1f},0.2" for depth in depths)
+    members = "\n".join(f"{d},{5 * d + 100},{6 * d + 90},{5 * d + 120}" for d in depths)
+    key = server.put("values.csv", f"depth (cm),d18O,d18O_sd\n{rows}\n".encode())
+    without = server.read(key)
+    assert not without["works"]
+    server.put("members.csv", f"depth,1,2,3\n{members}\n".encode())
+    found = server.read(key, ages="members.csv")
+    facts = {fact["what"]: f"{fact['understood']} {fact['why']}" for fact in found["facts"]}
+    assert found["works"], found["problems"]
+    assert "3 members" in facts["ages"]
+    assert "--ages has used it already" in facts["order"]
+    assert found["command"] == "lamina fit values.csv --ages members.csv"
+    server.put("short.csv", b"depth,1,2\n0,100,110\n10,150,160\n")
+    found = server.read(key, ages="short.csv")
+    assert not found["works"]
+    assert "short.csv" in found["problems"][0]["text"]
+    job = server.wait(server.begin(key, ages="members.csv", max_sweeps="20", draws="100", chains="2"))
+    assert job["written"], job["said"]
+
+
 def test_the_embedded_tables_are_there(server):
     nassau = server.json("/api/tables/choose", {"embedded": "nassau"})["key"]
     assert server.read(nassau)["grid"]["rows"] == 77

@@ -80,10 +80,13 @@ async def read(request: Request) -> Response:
     command = _command(state, asked.get("command", "fit"))
     chosen = command.chosen(values)
     reading = {name: value for name, value in chosen.items() if name in command.reading}
-    for option in command.options:
-        if option.kind == "file" and option.name in reading:
-            reading[option.name] = str(_other_table(state, reading[option.name]))
-    understood = await state.tables.ask("understand", path=str(table.path), options=reading, command=command.name)
+    others = {one.name for one in command.options if one.kind == "file"} & set(chosen)
+    paths = {name: str(_other_table(state, chosen[name])) for name in others}
+    reading |= {name: path for name, path in paths.items() if name in reading}
+    files = {name: path for name, path in paths.items() if name not in reading}
+    understood = await state.tables.ask(
+        "understand", path=str(table.path), options=reading, command=command.name, files=files
+    )
     table.choices = {"command": command.name, "options": chosen}
     return JSONResponse({**understood, "command": worded(command.arguments(table.name, chosen))})
 

@@ -20,7 +20,8 @@ LABELS = {
     "gaps": "Gap prior: how the layers accumulate.",
     "interval": "Mean rate over intervals, such as 1900:2000.",
     "at": "Times of the tables: first:last:step, or a,b,c.",
-    "ages": "Ensemble of ages from another age model, by depth: a table in the folder.",
+    "ages": "Ensemble of ages from another age model, by depth: drop its file first.",
+    "ages_covariance": "Covariance of the errors of the ages from another age model: drop its file first.",
     "gia": "Table with the rate of glacial isostasy at each site: drop it first.",
     "dates": "Another table with the dates of the core, joined by depth: drop it first.",
 }

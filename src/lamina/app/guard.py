@@ -1,8 +1,10 @@
-"""Who may talk to the server: pages that it has served itself, in the browser that has its token."""
+"""Who may talk to the server: pages that it has served itself, in a browser that was let in."""
 
 from __future__ import annotations
 
 import hmac
+import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -37,6 +39,32 @@ HEADERS = {
 READING = ("GET", "HEAD")
 
 
+class Entrance:
+    """Launch tokens: each is part of an address that lets one browser in, once.
+
+    Other users of this machine can read the arguments of a browser that is started with an address, long after it has
+    started. A token that has been used tells them nothing.
+    """
+
+    def __init__(self, used: Callable[[str], None] = lambda token: None) -> None:
+        self.used = used
+        self.tokens: set[str] = set()
+
+    def issue(self) -> str:
+        """A new launch token."""
+        token = secrets.token_urlsafe(24)
+        self.tokens.add(token)
+        return token
+
+    def admits(self, given: str) -> bool:
+        """Whether a launch token is valid. It is not from now on, and ``used`` is called with it."""
+        found = [token for token in self.tokens if same(given, token)]
+        for token in found:
+            self.tokens.remove(token)
+            self.used(token)
+        return bool(found)
+
+
 class Guard:
     """Passes on the requests of its own pages, and refuses all others. Every answer gets ``HEADERS``.
 
@@ -44,8 +72,8 @@ class Guard:
     this machine (DNS rebinding). The first lack the token, and carry another Origin; the second carry another Host.
     """
 
-    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
-        self.app, self.token = app, token
+    def __init__(self, app: ASGIApp, token: str, entrance: Entrance, port: int) -> None:
+        self.app, self.token, self.entrance = app, token, entrance
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.cookie = f"lamina-{port}"
 
@@ -81,25 +109,33 @@ class Guard:
         return None
 
     def entering(self, scope: Scope) -> Response | None:
-        """The answer to the address that ``lamina app`` prints: the token moves into a cookie, out of the address."""
+        """The answer to an address with a launch token: the browser gets the cookie, and an address without a token."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if scope["path"] != "/" or scope["method"] not in READING or not given or not self._is_token(given[0]):
+        if scope["path"] != "/" or scope["method"] != "GET" or not given:
             return None
+        if self._is_known(scope):  # a browser that is in may follow a used address, and uses up no other
+            return RedirectResponse("/", status_code=303)
+        if not self.entrance.admits(given[0]):
+            return _no("This address lets in one browser, once. Open the newest address that lamina app has printed.")
         answer = RedirectResponse("/", status_code=303)
         answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
         return answer
 
     def unknown(self, scope: Scope) -> Response | None:
         """The answer to a request without the token: in the cookie, and where something changes in the header too."""
-        headers = Headers(scope=scope)
-        if not self._is_token(cookie_parser(headers.get("cookie", "")).get(self.cookie, "")):
-            return _no("Open the address that lamina app has printed: this page has no access without its token.")
-        if scope["method"] not in READING and not self._is_token(headers.get(TOKEN_HEADER, "")):
+        if not self._is_known(scope):
+            return _no("Open the newest address that lamina app has printed: this browser has not been let in.")
+        if scope["method"] not in READING and not same(Headers(scope=scope).get(TOKEN_HEADER, ""), self.token):
             return _no("The page is out of date: load it again.")
         return None
 
-    def _is_token(self, text: str) -> bool:
-        return hmac.compare_digest(text.encode(), self.token.encode())
+    def _is_known(self, scope: Scope) -> bool:
+        return same(cookie_parser(Headers(scope=scope).get("cookie", "")).get(self.cookie, ""), self.token)
+
+
+def same(given: str, token: str) -> bool:
+    """Whether two texts are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode(), token.encode())
 
 
 def _no(why: str) -> Response:

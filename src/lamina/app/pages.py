@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
-#: The style of the report, whose colours the figures name.
-REPORT_STYLE = _HERE.parent / "report" / "templates" / "page.css"
+#: The templates of the report: its pages begin as those of the app do, and the figures name colours of its style.
+REPORT = _HERE.parent / "report" / "templates"
 
 
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(_HERE / "templates", encoding="utf-8")
+    loader = FileSystemLoader([_HERE / "templates", REPORT], encoding="utf-8")
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
@@ -94,7 +94,8 @@ async def compare(request: Request) -> Response:
 async def static(request: Request) -> Response:
     """Scripts and styles; Plotly from its package."""
     name = request.path_params["name"]
-    known = {path.name: path for path in STATIC.iterdir()} | {"report.css": REPORT_STYLE, "plotly.min.js": plotly()}
+    elsewhere = {"report.css": REPORT / "page.css", "plotly.min.js": plotly()}
+    known = {path.name: path for path in STATIC.iterdir()} | elsewhere
     if name not in known:
         return Response("There is no such file.\n", status_code=404, media_type="text/plain")
     headers = {"cache-control": "private, max-age=3600"} if name == "plotly.min.js" else {}

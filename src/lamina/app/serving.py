@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
@@ -15,10 +16,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 from ..errors import LaminaError
-from ..support.files import check_writable
+from ..support.files import WriteError, check_writable
 from . import calls, pages
 from .commands import Command
-from .guard import Guard
+from .guard import Entrance, Guard
 from .state import State
 
 HOST = "127.0.0.1"
@@ -29,25 +30,41 @@ class ServerError(LaminaError):
 
 
 def serve(
-    folder: Path, commands: Mapping[str, Command], port: int, browser: bool, announce: Callable[[str], None]
+    folder: Path, commands: Mapping[str, Command], port: int, browser: bool, announce: Callable[[str, bool], None]
 ) -> None:
     """Serve until interrupted; then end every process that was started.
 
-    folder: where tables and runs are kept. port: 0 for one that is free. announce: is given the address.
+    folder: where tables and runs are kept. port: 0 for one that is free. announce: is given an address that lets one
+    browser in, and whether it is the first; it is called again when that address has been used.
     """
     folder = check_writable(folder.absolute())
     folder.mkdir(parents=True, exist_ok=True)
     listening = _socket(port)
-    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-    address = f"http://{HOST}:{port}/?token={token}"
+    port = listening.getsockname()[1]
+
+    def address(token: str) -> str:
+        return f"http://{HOST}:{port}/?token={token}"
+
+    printed = ""
+
+    def print_address() -> None:
+        nonlocal printed
+        first, printed = not printed, entrance.issue()
+        announce(address(printed), first)
 
     def ready() -> None:
-        announce(address)
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        print_address()
+        if browser:  # with a token of its own: others can see the arguments of a process
+            threading.Thread(target=webbrowser.open, args=(address(entrance.issue()),), daemon=True).start()
 
+    def renew(used: str) -> None:
+        if used == printed:
+            with contextlib.suppress(WriteError):  # nobody reads what is printed; the browser that came is let in
+                print_address()
+
+    entrance = Entrance(renew)
     state_holder: list[State] = []
-    app = application(folder, commands, token, port, ready, state_holder)
+    app = application(folder, commands, entrance, port, ready, state_holder)
     config = uvicorn.Config(
         app, loop="asyncio", http="h11", ws="none", lifespan="on", log_level="critical", access_log=False,
         server_header=False, timeout_graceful_shutdown=1,
@@ -65,12 +82,13 @@ def serve(
 def application(
     folder: Path,
     commands: Mapping[str, Command],
-    token: str,
+    entrance: Entrance,
     port: int,
     ready: Callable[[], None] = lambda: None,
     held: list[State] | None = None,
 ) -> Guard:
     """The application behind its guard. ``held`` gets its state, for those who must end it from outside."""
+    token = secrets.token_urlsafe(24)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -90,7 +108,7 @@ def application(
         exception_handlers={LaminaError: pages.refuse, Exception: calls.fail},
         lifespan=lifespan,
     )
-    return Guard(inner, token, port)
+    return Guard(inner, token, entrance, port)
 
 
 def _socket(port: int) -> socket.socket:

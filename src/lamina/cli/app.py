@@ -38,8 +38,12 @@ def app(
 
         raise LaminaError("lamina app needs more packages: pip install '.[app]' in the folder of lamina") from None
 
-    def announce(address: str) -> None:
-        show(f"lamina is at {address}\nOnly this machine can open it. Ctrl-C ends it, and all runs that it has begun.")
+    def announce(address: str, first: bool) -> None:
+        if first:
+            end = "Ctrl-C ends it, and all runs that it has begun."
+            show(f"lamina is at {address}\nOnly this machine can open it, and the address works once. {end}")
+        else:
+            show(f"For another browser: {address}")
 
     serve(folder, described(), port, browser, announce)
 

@@ -14,10 +14,12 @@ from ...output.fit import TABLE_DRAWS
 from ...output.folder import POSTERIOR, RUN
 from ...output.run import read_run
 from ...posterior.boxes import date_density, input_shifts
-from ...posterior.intervals import interval_rates
+from ...posterior.intervals import field_rates, interval_name, interval_rates
 from ...posterior.posterior import Posterior, load
-from ...records.axes import describe
+from ...records.axes import Axes, describe
+from ...report.fields.answers import rate_draws
 from ...support.numbers import number, plain, probability, with_range, with_sd
+from ...support.text import visible
 from .lines import answer_lines
 
 POINTS, BINS = 121, 40
@@ -33,28 +35,38 @@ def _posterior(folder: str) -> Posterior:
 
 
 def rate(folder: str, first: float, last: float) -> dict[str, Any]:
-    """The mean rate over an interval, forward in time, as ``--interval`` gives it: from joint draws of the curve."""
+    """The mean rate over an interval, forward in time, as ``--interval`` gives it: from joint draws of the curve.
+
+    Of a field, the rate of the common curve, if it has one, and under "sites" that of each site.
+    """
     posterior = _posterior(folder)
     record, axes = posterior.record, describe(posterior.record)
     if not record.measured.any():
         raise MethodError("an age-depth model has no curve whose rate could be computed.")
-    if record.places is not None:
-        raise MethodError("a field has a rate at each site. Fit it with the interval to see them all.")
     seed = int((read_run(Path(folder)) or {}).get("seed", 0))
-    draws = affordable(len(record), *TABLE_DRAWS)
     pair = (min(first, last), max(first, last))
-    found = interval_rates(posterior, [pair], draws, seed, scale=axes.time_sign).to_dict("records")[0]
-    mean, low, high = (axes.unit_factor * found[name] for name in ("mean", "q2.5", "q97.5"))
-    return {
+    about = {
         "first": pair[0],
         "last": pair[1],
         "span": f"{plain(pair[0])} to {plain(pair[1])}",
-        "interval": f"{pair[0]:.10g}:{pair[1]:.10g}",
-        "text": with_range(mean, low, high, axes.rate_unit),
-        "above": probability(found["p>0"]),
-        "mean": found["mean"],
+        "interval": interval_name(*pair),
         "forward": axes.backwards,
     }
+    if record.places is None:
+        draws = affordable(len(record), *TABLE_DRAWS)
+        (found,) = interval_rates(posterior, [pair], draws, seed, scale=axes.time_sign).to_dict("records")
+        return about | _in_words(found, axes)
+    sites, common = field_rates(posterior, [pair], rate_draws(record), seed, scale=axes.time_sign)
+    shared = [_in_words(one, axes) for one in common.to_dict("records")]
+    rows = [{"site": visible(one["site"])} | _in_words(one, axes) for one in sites.to_dict("records")]
+    return about | {"common": shared, "sites": rows}
+
+
+def _in_words(found: dict[Any, Any], axes: Axes) -> dict[str, Any]:
+    """A line of a table of rates, as the page shows it."""
+    mean, low, high = (axes.unit_factor * found[name] for name in ("mean", "q2.5", "q97.5"))
+    text = with_range(mean, low, high, axes.rate_unit)
+    return {"text": text, "above": probability(found["p>0"]), "mean": found["mean"]}
 
 
 def date(folder: str, row: int) -> dict[str, Any]:

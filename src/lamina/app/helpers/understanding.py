@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
+from ...errors import LaminaError
+from ...output.settings import explain_order, read_age_files
 from ...record import Record
 from ...support.numbers import count, plain
 from ...support.text import visible
@@ -68,8 +71,11 @@ CONTROLS = {
 }
 
 
-def understand(path: str, options: dict[str, Any], command: str) -> dict[str, Any]:
-    """How a table is read for a command, with the cells that show it. An option that is wrong is a problem as well."""
+def understand(path: str, options: dict[str, Any], command: str, files: dict[str, str]) -> dict[str, Any]:
+    """How a table is read for a command, with the cells that show it. An option that is wrong is a problem as well.
+
+    files: the files of another age model, "ages" or "ages_covariance".
+    """
     try:
         chosen = Options(**options, places=command == "field")
     except TableError as error:
@@ -83,9 +89,18 @@ def understand(path: str, options: dict[str, Any], command: str) -> dict[str, An
             "span": "",
             "grid": grid,
         }
-    found = survey(path, chosen, "fit" if command == "field" else command)
+    models = {name: Path(file) for name, file in files.items()}
+    if models and chosen.order is None:
+        chosen = replace(chosen, order="none")  # as the command does: the age model has used it
+    found = survey(path, chosen, "fit" if command == "field" else command, ages=models.get("ages"))
     reading, suggested = found.reading, _suggested(found)
     problems = [_problem(error) for error in found.asked]
+    if reading is not None and models:
+        try:
+            _, cautions = read_age_files(models, reading)
+            reading = explain_order(models, replace(reading, warnings=(*reading.warnings, *cautions)))
+        except LaminaError as error:
+            problems.append({"text": visible(str(error)), "answers": {}, "places": []})
     if not problems and suggested != command:
         text = f"lamina {command} cannot read this table{f'; lamina {suggested} can' if suggested else ''}."
         problems.append({"text": text, "answers": {}, "places": []})

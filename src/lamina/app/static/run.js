@@ -3,7 +3,8 @@ import { byId, call, data, element, post, say } from "./common.js";
 import { link, Plot } from "./plots.js";
 
 const query = (values = {}) => new URLSearchParams({ name: data.name, ...values });
-const RATE = /^figure-(curve|rate)/;
+/** Figures whose x axis is time and whose curve has a rate; those of sites do not name their axes. */
+const RATE = /^figure-(curve|rate|common|site-|parts)/;
 let plots = [];
 
 async function begin() {
@@ -63,8 +64,8 @@ function showActions(files, busy) {
 /** What pointing, clicking and dragging do. */
 function connect() {
   if (!plots.length) return;
-  const time = plots[0].title;
-  const timed = plots.filter((plot) => plot.title === time && plot.title);
+  const time = (plots.find((plot) => RATE.test(plot.figure.id) && plot.title) ?? plots[0]).title;
+  const timed = plots.filter((plot) => (plot.title ? plot.title === time : RATE.test(plot.figure.id)));
   link(timed, () => true, ["xaxis"]);
   const hasRate = plots.some((plot) => RATE.test(plot.figure.id));
   byId("tools").hidden = !hasRate;
@@ -101,16 +102,27 @@ async function rate(from, to) {
   say("Computing the mean rate.");
   const found = await call(`/api/run/rate?${query({ from, to })}`).catch(() => null);
   if (!found) return;
-  byId("rates").append(element("li", {},
-    element("strong", {}, `${found.span}: ${found.text}`),
-    ` mean rate${found.forward ? " forward in time" : ""}, above zero with probability ${found.above} `,
-    element("span", { class: "flag" }, `--interval ${found.interval}`)));
+  const way = `mean rate${found.forward ? " forward in time" : ""}`;
+  const worded = (one) => [element("strong", {}, `${found.span}: ${one.text}`), ` ${way}, above zero with probability ${one.above} `];
+  const flag = element("span", { class: "flag" }, `--interval ${found.interval}`);
+  byId("rates").append(element("li", {}, ...(found.sites ? ofSites(found, way) : worded(found)), flag));
   const mark = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: found.first, x1: found.last, fillcolor: "pale", opacity: 0.35, line: { width: 0 }, layer: "below" };
   for (const plot of plots.filter((one) => RATE.test(one.figure.id))) {
     plot.view = Object.fromEntries(["xaxis", "yaxis"].map((axis) => [axis, [...plot.place.layout[axis].range]]));
     plot.marks.push(mark);
     await plot.draw();
   }
+}
+
+/** The rate of the common curve of a field, and those of its sites in a table. */
+function ofSites({ span, common, sites }, way) {
+  const row = (head, one) => element("tr", {}, element("th", { scope: "row", class: "text" }, head),
+    element("td", {}, one.text), element("td", {}, one.above));
+  const head = element("tr", {}, ...["", way, "above zero with probability"].map((text) => element("th", { scope: "col" }, text)));
+  return [element("strong", {}, `${span}: ${way} of each site `),
+    element("div", { class: "scroll low", tabindex: "0", role: "region", "aria-label": `${way}, ${span}` },
+      element("table", {}, element("thead", {}, head), element("tbody", {},
+        ...common.map((one) => row("what all sites have in common", one)), ...sites.map((one) => row(one.site, one)))))];
 }
 
 /** Every date that a figure shows, for those who do not click in figures. */

@@ -35,9 +35,18 @@ class Survey:
         return tuple(map(str, self.asked))
 
 
-def survey(path: str | PathLike[str], options: Options | None = None, command: str = "fit") -> Survey:
-    """Read a table for a command as far as possible: after each question, continue with its most likely answer."""
-    state = _State(options or Options(), command)
+def survey(
+    path: str | PathLike[str],
+    options: Options | None = None,
+    command: str = "fit",
+    *,
+    ages: str | PathLike[str] | None = None,
+) -> Survey:
+    """Read a table for a command as far as possible: after each question, continue with its most likely answer.
+
+    ages: an ensemble of ages from another age model, as in ``read``. The command of the result does not name it.
+    """
+    state = _State(options or Options(), command, ages=ages)
     asked: list[TableError] = []
     while len(asked) < _MOST:
         try:
@@ -67,12 +76,14 @@ class _State:
     command: str = "fit"
     by: str = ""
     guessed: frozenset[str] = frozenset()
+    ages: str | PathLike[str] | None = None
 
     def read(self, path: str | PathLike[str]) -> TableReading | None:
         assumed = {name: f"assumed here; set it with {flag(name)}" for name in self.guessed}
         if not self.by:
-            one = read_ages if self.command == "agedepth" else read
-            return one(path, self.options, assumed=assumed)
+            if self.command == "agedepth":
+                return read_ages(path, self.options, assumed=assumed)
+            return read(path, self.options, assumed=assumed, ages=self.ages)
         parts = split(path, self.by, self.options, assumed=assumed)
         for part in parts.values():
             if isinstance(part, TableError):
@@ -88,7 +99,7 @@ class _State:
         command, by = answers.get(_COMMAND, self.command), answers.get(_BY, self.by)
         if not changed and (command, by) == (self.command, self.by):
             return None
-        return _State(replace(self.options, **changed), command, by, self.guessed | set(changed))
+        return _State(replace(self.options, **changed), command, by, self.guessed | set(changed), self.ages)
 
     def worded(self, path: str | PathLike[str]) -> str:
         """The command line."""
