@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 from report import fill_section
 
-from lamina.paper.functions import METHODS
 from lamina.paper.times import exponents
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -30,22 +29,45 @@ def claims() -> str:
     return table(rows, ["the paper says", "measured", "holds"], left=3)
 
 
+def readings() -> str:
+    """One row for each reading, one column for each claim."""
+    found = pd.read_csv(RUN / "readings.csv")
+    rows = []
+    for reading, part in found.groupby(["covariance", "prior", "prediction"], sort=False):
+        cells = [f"{'yes' if one.holds else '**no**'} ({one.number})" for one in part.itertuples()]
+        rows.append([*(f"**{word}**" for word in reading), *cells] if not rows else [*reading, *cells])
+    return table(rows, ["covariance", "prior of the gaps", "prediction", *found["claim"].unique()], left=3)
+
+
+def _scores(part: pd.DataFrame) -> str:
+    """A table of one row for each method."""
+    rows = []
+    for name, one in part.set_index("method").iterrows():
+        estimated = name not in ("gp", "nigp")
+        inputs = [f"{one.mae:.2f}", f"{one.input_cover:.2f}"] if estimated else ["–", "–"]
+        cover = [f"{one.curve_cover:.2f}", inputs[1], f"{one.converged:.0%}"]
+        rows.append([str(name), f"{one.rmse:.2f}", inputs[0], *cover])
+    head = ["method", "RMSE of the curve", "MAE of the inputs", "curve in 90 % band", "inputs in 90 %", "converged"]
+    return table(rows, head) + "\n"
+
+
 def averages() -> str:
-    found = pd.read_csv(RUN / "synthetic_averages.csv")
     parts = []
-    for y_sd, part in found.groupby("y_sd"):
-        part = part.set_index("method")
-        rows = []
-        for name in METHODS:
-            one = part.loc[name]
-            estimated = METHODS[name]["method"] not in ("gp", "nigp")
-            inputs = [f"{one.mae:.2f}", f"{one.input_cover:.2f}"] if estimated else ["–", "–"]
-            cover = [f"{one.curve_cover:.2f}", inputs[1], f"{one.converged:.0%}"]
-            rows.append([name, f"{one.rmse:.2f}", inputs[0], *cover])
+    for y_sd, part in pd.read_csv(RUN / "synthetic_averages.csv").groupby("y_sd"):
         measured = part["baseline"].mean()
-        parts.append(f"Output error {y_sd:g} (mean absolute error of the measured inputs: {measured:.2f})\n")
-        head = ["method", "RMSE of the curve", "MAE of the inputs", "curve in 90 % band", "inputs in 90 %", "converged"]
-        parts.append(table(rows, head) + "\n")
+        parts += [
+            f"Output error {y_sd:g} (mean absolute error of the measured inputs: {measured:.2f})\n",
+            _scores(part),
+        ]
+    return "\n".join(parts)
+
+
+def spacing() -> str:
+    parts = []
+    for (kind, y_sd), part in pd.read_csv(RUN / "spacing_averages.csv").groupby(["spacing", "y_sd"], sort=False):
+        measured = part["baseline"].mean()
+        title = f"{kind.capitalize()} inputs, output error {y_sd:g}"
+        parts += [f"{title} (mean absolute error of the measured inputs: {measured:.2f})\n", _scores(part)]
     return "\n".join(parts)
 
 
@@ -105,13 +127,28 @@ def interval() -> str:
     return table(rows, ["method", "mean rate 1900 to 2000, mm/year", "90 %", "converged"])
 
 
-SECTIONS = {"claims": claims, "averages": averages, "by-function": by_function, "training": training, "steps": steps,
-            "pairs": pairs, "interval": interval}  # fmt: skip
+SECTIONS = {
+    "readings": readings,
+    "claims": claims,
+    "averages": averages,
+    "by-function": by_function,
+    "spacing": spacing,
+    "training": training,
+    "steps": steps,
+    "pairs": pairs,
+    "interval": interval,
+}
+#: Files that the runs of earlier versions do not have.
+RECENT = {"readings": "readings.csv", "spacing": "spacing_averages.csv"}
+EARLIER = (
+    "The committed run is of an earlier version: this table is not part of it, and every npv has a diagonal covariance."
+)
 
 
 def main(page: Path = DOCS / "paper.md") -> None:
     for name, text in SECTIONS.items():
-        fill_section(page, name, text(), stamped=False)  # the page repeats files that stand beside it
+        found = text() if (RUN / RECENT.get(name, "")).exists() else EARLIER
+        fill_section(page, name, found, stamped=False)  # the page repeats files that stand beside it
 
 
 if __name__ == "__main__":

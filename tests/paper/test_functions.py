@@ -8,6 +8,7 @@ from lamina import paper
 from lamina.paper.claims import of_synthetic
 from lamina.paper.figures import figure1
 from lamina.paper.functions import FUNCTIONS, GRID, METHODS, averages, by_function, simulate
+from lamina.paper.readings import CLAIMS, READINGS, readings
 
 
 def test_the_functions_have_a_range_of_ten_but_one():
@@ -25,6 +26,17 @@ def test_records_are_those_of_the_paper():
     assert np.std([r.y - 5 * np.sin(x) for x, r in many]) == pytest.approx(0.05, rel=0.05)
     assert simulate("5 sin x", 0.5, 0.05, (0, 0))[1] == record
     assert simulate("5 sin x", 0.5, 0.05, (1, 0))[1] != record
+
+
+@pytest.mark.parametrize("spacing", ["irregular", "clustered"])
+def test_other_spacings_have_the_same_ends_and_other_gaps(spacing):
+    every = [simulate("5 sin x", 0.5, 0.05, (0, k), spacing)[0] for k in range(50)]
+    gap = np.diff(every, axis=1)
+    assert np.ptp(every, axis=1) == pytest.approx(20.0)
+    assert (gap > 0.0).all()
+    relative = gap.std(axis=1) / gap.mean(axis=1)
+    assert relative.mean() == pytest.approx({"irregular": 1.0, "clustered": 1.5}[spacing], abs=0.15)
+    assert simulate("5 sin x", 0.5, 0.05, (0, 3), spacing)[1] == simulate("5 sin x", 0.5, 0.05, (0, 3), spacing)[1]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +68,22 @@ def test_the_same_seed_gives_the_same_numbers(results):
         assert part["rmse"].item() == before["rmse"].item()
 
 
+def test_each_reading_of_npv_is_judged_on_its_own_numbers(results):
+    found = readings(results)
+    assert len(found) == len(READINGS) * len(CLAIMS)
+    assert tuple(found.iloc[0][["covariance", "prior", "prediction"]]) == ("isotropic", "log-uniform", "plug-in")
+    assert set(READINGS.values()) <= set(METHODS)
+    for (covariance, prior, prediction), name in READINGS.items():
+        options = METHODS[name]
+        assert (options["covariance"], options["gaps"]) == (covariance, prior)
+        assert options["prediction"] == prediction.replace("-", "")
+    mean = averages(results)["rmse"]
+    par = found[found["claim"] == "small σ_y: on par with mcmc"].set_index(["covariance", "prior", "prediction"])
+    for reading, name in READINGS.items():
+        assert par.loc[reading, "holds"] == (mean[0.05, name] <= 1.1 * mean[0.05, "mcmc"])
+        assert par.loc[reading, "number"] == f"{mean[0.05, name]:.2f}"
+
+
 def test_claims_and_figures_are_made_of_the_results(results):
     claims = of_synthetic(results)
     assert len(claims) >= 8
@@ -73,6 +101,10 @@ def test_claims_and_figures_are_made_of_the_results(results):
     ("options", "text"),
     [
         ({"functions": ["6 sin x"]}, "there is no function '6 sin x' in this experiment; there are: 5 sin x; 1.147"),
+        (
+            {"spacings": ["even"]},
+            "there is no spacing 'even' in this experiment; there are: equal; irregular; clustered",
+        ),
         ({"methods": ["hmc"]}, "there is no method 'hmc' in this experiment; there are: npv; mcmc"),
         ({"repetitions": 0}, "repetitions must be a whole number of at least 1"),
     ],
