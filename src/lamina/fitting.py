@@ -28,6 +28,7 @@ from .posterior.posterior import Posterior
 from .record import Record
 from .records.consistency import overlapping_slices
 from .records.layers import STEPS, add_layers, mark_hiatuses, tie_equal_depths
+from .records.sites import ANTARCTIC, may_be_swapped
 from .support.checks import check_whole
 from .support.convergence import FEWEST_DRAWS
 from .support.memory import check_memory
@@ -115,6 +116,7 @@ def fit(
         engine=engine,
     )
     _warn_of_overlaps(record)
+    _warn_of_swapped_coordinates(record)
     return _run(prepare(record, method, model, seed, **options))
 
 
@@ -260,6 +262,14 @@ def _warn_of_overlaps(record: Record) -> None:
     if pairs:
         text = "the slices of {rows} overlap those of their neighbours. Check that thickness is in the unit of depth."
         warnings.warn(str(RecordError(text, rows=sorted({row for pair in pairs for row in pair}))), stacklevel=3)
+
+
+def _warn_of_swapped_coordinates(record: Record) -> None:
+    """Warn of sites that mostly lie in the Antarctic: most likely latitude and longitude are swapped."""
+    places = record.places if isinstance(record, Record) else None
+    if places is not None and may_be_swapped(places.latitude, places.longitude):
+        text = f"most sites lie south of {-ANTARCTIC:g}° S. If that is not so, latitude and longitude are swapped."
+        warnings.warn(text, stacklevel=3)
 
 
 def _report_compiling(progress: Callable[[dict[str, Any]], None] | None) -> None:

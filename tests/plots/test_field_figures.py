@@ -42,6 +42,14 @@ def test_every_site_has_a_panel_with_its_own_times(record):
     assert panels["North"].get_xlim()[0] < 1000.0
 
 
+def test_a_panel_has_the_levels_of_its_own_times(record):
+    """Also where its last time is that of the table: the oldest one does not follow it."""
+    table = curves(record)
+    figure = fields.site_curves(record, table[table["at"] <= 1991.0])
+    (panel,) = [ax for ax in figure.axes if ax.get_title() == "Harbour"]
+    assert panel.get_ylim()[0] > -0.5
+
+
 def test_ages_run_from_old_to_young(record):
     from dataclasses import replace
 

@@ -256,6 +256,22 @@ def test_emergence_is_when_rates_leave_their_past():
         found.emergence((0.0, 3.0), window=6.0)
 
 
+def test_the_common_curve_has_a_time_of_emergence():
+    found = posterior()
+    (name,) = found.emergence((0.0, 5.0), window=2.0, draws=40, common=True)["site"]
+    assert name == "common"
+    with pytest.raises(MethodError, match="without site and where"):
+        found.emergence((0.0, 5.0), window=2.0, common=True, site="Cape")
+
+
+def test_a_site_is_known_by_its_place_too():
+    """Also what data say of its own offset, and of the error of its GIA, which no other place shares."""
+    found = posterior(gia=0.1, gia_sd=0.05)
+    for place in (38.0, -74.0), (38.0, 286.0):
+        assert found.curve(AT, where=place).equals(found.curve(AT, site="Harbor"))
+    assert list(lamina.interval_rates(found, [(1.0, 5.0)], draws=10, where=(38.0, -74.0))["site"]) == ["Harbor"]
+
+
 def test_the_trends_that_cannot_be_told_apart_are_reported():
     found = posterior()
     assert -1.0 <= found.diagnostics["trend_correlation"] < 0.0

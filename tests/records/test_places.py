@@ -223,3 +223,9 @@ def test_an_age_depth_model_needs_no_places():
     layered = prepare_age_depth(record, steps=3).problem.source
     assert layered.places is None
     assert [name for name, _ in layered.sequences] == ["Sand Point", "Nassau"]
+
+
+def test_a_field_in_the_antarctic_is_asked_about():
+    """Latitude −75, longitude 36 is a place, but swapped it is the coast of North Carolina."""
+    with pytest.warns(UserWarning, match="latitude and longitude are swapped"):
+        lamina.fit(make(latitude=LONGITUDE, longitude=LATITUDE), method="gp")

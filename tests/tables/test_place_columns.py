@@ -266,3 +266,17 @@ def test_units_and_errors_as_people_write_them(table, header, error):
     rates = table(f"site,{header},{error}\nBarn Island,1,2\nLeeds Point,1,2\nNEW YORK,1,2\n", "gia.csv")
     found = read(table(ROWS), Options(gia=str(rates))).record.places
     np.testing.assert_allclose([found.gia, found.gia_sd], [[0.001] * 3, [0.002] * 3])
+
+
+def test_values_are_compared_within_their_site(table):
+    """Of two sites at very different levels, neither is far from its neighbours; a slip in one of them is."""
+    lines = ["site,lat,lon,age_ce,age_sd,rsl (m),rsl_sd"]
+    for k in range(40):
+        lines.append(f"Deep,35.9,-75.7,{100 + 40 * k},20,{-4.0 + 0.02 * k + 0.01 * (k % 3):.2f},0.05")
+    lines += [f"High,41.3,-71.9,{900 + 3 * k},20,{-0.9 + 0.01 * (k % 2):.2f},0.05" for k in range(2)]
+    text = "\n".join(lines) + "\n"
+    options = Options(places=True, order="none")
+    assert not [one for one in read(table(text), options).warnings if "far from their neighbours" in one]
+    slip = text.replace("500,20,-3.79", "500,20,3.79")
+    assert slip != text
+    assert [one for one in read(table(slip), options).warnings if "far from their neighbours" in one]

@@ -87,7 +87,10 @@ def _around_rows(ax: Axes, table: pd.DataFrame, t: np.ndarray, t_sd: np.ndarray)
     # One time beyond each end, so that the band does not stop short of the frame.
     at = table["at"].to_numpy()
     inside = (at >= first - margin) & (at <= last + margin)
-    return table[inside | np.roll(inside, 1) | np.roll(inside, -1)]
+    shown = inside.copy()
+    shown[1:] |= inside[:-1]
+    shown[:-1] |= inside[1:]
+    return table[shown]
 
 
 def band(ax: Axes, table: pd.DataFrame, colour: str = COLOURS[0], label: str = "") -> None:

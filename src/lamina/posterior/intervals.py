@@ -62,6 +62,25 @@ def interval_rates(
     return pd.concat(found, ignore_index=True)
 
 
+def field_rates(
+    posterior: Posterior, intervals: Sequence[tuple[float, float]], draws: int, seed: int, *, scale: float = 1.0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``interval_rates`` of all sites of a field, and of the curve that all sites share, from the same joint draws.
+
+    The second table is empty if the kernel has no term that is common to all sites, or only a constant one.
+    """
+    import pandas as pd
+
+    pairs, common = checked(intervals), fields.common_part(posterior)
+    names, places = fields.sites_or_place(posterior, None, None)
+    parts = [fields.everything(posterior), *([] if common is None else [common])]
+    drawn = fields.samples(posterior, interval_ends(pairs), places, draws, seed, parts)[:, :, :, 0]
+    sites = [rates_between(pairs, drawn[:, p, 0], scale).assign(site=name) for p, name in enumerate(names)]
+    varies = common is not None and np.ptp(drawn[:, 0, 1], axis=1).any()
+    shared = rates_between(pairs, drawn[:, 0, 1], scale) if varies else pd.DataFrame()
+    return pd.concat(sites, ignore_index=True), shared
+
+
 def _sampled(
     posterior: Posterior, at: Array, draws: int | None, seed: int, site: str | None, where: tuple[float, float] | None
 ) -> list[tuple[str | None, Array]]:
@@ -112,16 +131,23 @@ def emergence(
     seed: int = 0,
     site: str | None = None,
     where: tuple[float, float] | None = None,
+    common: bool = False,
 ) -> pd.DataFrame:
-    """The time of emergence: from when on the rate has been above that of a period of reference (Walker et al. 2022).
+    """The time of emergence: from when on the rate has been above that of a period of reference.
 
     Rates are means over windows. For each time, p is the probability that the rate of the window around it is above the
     rate of a window drawn at random from the ``reference`` (from, to), both in the same draw of the curve. The time of
     emergence is the middle of the first window from which on p stays at or above ``probability``.
     One line per curve: ``site`` in a field, ``emergence`` (NaN if there is none) and ``p_last``, p at the end.
 
+    Walker et al. (2022, Nature Communications 13, 966) ask the same question of sea level: when did rates over 60 years
+    rise above those before industry, with probabilities of 0.66, 0.9 and 0.95? A window of 60 years and a probability
+    of 0.9 are the defaults here. That a window of reference is drawn at random, and that p must stay high, are
+    choices of lamina, and times need not agree with theirs to the year.
+
     window: the length of the windows, in units of t; the last one ends with the data. Rates are forward in time. site,
     where and draws as in ``interval_rates``.
+    common: of a record with places, the curve that all sites share, instead of those of the sites.
     """
     import pandas as pd
 
@@ -141,8 +167,13 @@ def emergence(
         raise MethodError(f"no window of {window:g} fits between the reference and {end:g}.")
     times, place = np.unique(np.concatenate([past, past + window, later, later + sign * window]), return_inverse=True)
     edges = np.split(place, np.cumsum([len(past), len(past), len(later)]))
+    if common and (site is not None or where is not None):
+        raise MethodError("common is the curve that all sites share: give it without site and where.")
+    if common:
+        curves = fields.common_draws(posterior, times, draws or FIELD_DRAWS, seed)
+    drawn = [("common", curves)] if common else _sampled(posterior, times, draws, seed, site, where)
     lines = []
-    for name, curve in _sampled(posterior, times, draws, seed, site, where):
+    for name, curve in drawn:
         before = sign * (curve[:, edges[1]] - curve[:, edges[0]]) / window
         after = (curve[:, edges[3]] - curve[:, edges[2]]) / window
         p = np.array([(after[:, k, None] > before).mean() for k in range(after.shape[1])])

@@ -19,6 +19,8 @@ Array = np.ndarray
 ONE_SITE_KM = 1.0
 #: Sites closer than this, in km, are at the same point.
 SAME_POINT_KM = 0.01
+#: Sites of cores and gauges are rarely farther south than this: where most are, the two columns may be swapped.
+ANTARCTIC = -60.0
 #: The number of names in a message.
 _SHOWN = 5
 
@@ -215,6 +217,16 @@ def _check_sites(places: Places) -> None:
             f"sites {places.names[i]!r} and {places.names[j]!r} are at the same point, {where}. Give them one name, "
             "with a label of its own in sequence for each core, or correct the coordinates."
         )
+
+
+def may_be_swapped(latitude: Array, longitude: Array) -> bool:
+    """Whether most sites would lie in the Antarctic, and need not if latitude and longitude were swapped.
+
+    Other swaps cannot be noticed: both ways are places on the Earth.
+    """
+    if not (latitude.size and longitude.size):
+        return False
+    return bool(np.median(latitude) < ANTARCTIC and np.abs(longitude).max() <= 90.0)
 
 
 def _km(distance: float) -> str:

@@ -18,6 +18,7 @@ from ...field.problem import FieldProblem, as_field
 from ...kernels.space import great_circle_km
 from ...methods.draws import Draws
 from ...records.places import Places, place_in_words
+from ...records.sites import SAME_POINT_KM
 from ...support.checks import argument
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ Where = tuple[float, float]
 
 #: Names in a message.
 SHOWN = 5
+NO_COMMON = "no term of the kernel is common to all sites: add Matern32() without a factor in space."
 
 
 def place_of(posterior: Posterior, site: str | None, where: Where | None) -> Place | None:
@@ -48,7 +50,7 @@ def place_of(posterior: Posterior, site: str | None, where: Where | None) -> Pla
             f"the fit is of {len(places)} sites: give {given}. common(at) is what all sites share. Sites: "
             f"{_listed(places.names)}."
         )
-    return _site(places, site) if site is not None else _where(where)
+    return _site(places, site) if site is not None else _where(places, where)
 
 
 def _site(places: Places, site: Any) -> Place:
@@ -58,7 +60,8 @@ def _site(places: Places, site: Any) -> Place:
     raise MethodError(f"there is no site {site!r}. Did you mean {near!r}? Sites: {_listed(places.names)}.")
 
 
-def _where(where: Any) -> Place:
+def _where(places: Places, where: Any) -> Place:
+    """Another place, or the site that is there: what is known of a site holds at its own place however it is named."""
     try:
         latitude, longitude = (float(value) for value in where)
     except (TypeError, ValueError):
@@ -66,7 +69,10 @@ def _where(where: Any) -> Place:
     if not (abs(latitude) <= 90.0 and -180.0 <= longitude <= 360.0):
         swapped = " Are the two swapped?" if abs(longitude) <= 90.0 and abs(latitude) <= 360.0 else ""
         raise MethodError(f"where: there is no place at latitude {latitude:g}, longitude {longitude:g}.{swapped}")
-    return Place(-1, latitude, (longitude + 180.0) % 360.0 - 180.0)
+    longitude = (longitude + 180.0) % 360.0 - 180.0
+    away = great_circle_km(np.array([latitude]), np.array([longitude]), places.latitude, places.longitude)[0]
+    nearest = int(np.argmin(away))
+    return Place(nearest) if away[nearest] < SAME_POINT_KM else Place(-1, latitude, longitude)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -121,15 +127,25 @@ def outside(posterior: Posterior, latitude: Array, longitude: Array) -> Array:
 
 def common(posterior: Posterior, draws: Draws, at: ArrayLike, rate: bool) -> pd.DataFrame:
     """What is common to all sites, with the level: mean, sd and quantiles, or of its rate."""
-    field, name = problem_of(posterior), "rate" if rate else "curve"
-    parts = parts_of(field.field.kernel)
+    name, part = "rate" if rate else "curve", common_part(posterior)
     if rate:
         posterior.problem.kernel.check_differentiable()
-    if "common" not in parts:
-        raise MethodError(
-            "the kernel has no term that is common to all sites: add Matern32() without a factor in space."
-        )
-    return tables(posterior, draws, argument("at", at), Place(), (name,), parts["common"])[name]
+    if part is None:
+        raise MethodError(NO_COMMON)
+    return tables(posterior, draws, argument("at", at), Place(), (name,), part)[name]
+
+
+def common_part(posterior: Posterior) -> Part | None:
+    """The terms that all sites share; None if the kernel has none."""
+    return parts_of(problem_of(posterior).field.kernel).get("common")
+
+
+def common_draws(posterior: Posterior, at: Array, n: int, seed: int) -> Array:
+    """n joint draws (n, M) of what is common to all sites. Raises MethodError where nothing is."""
+    part = common_part(posterior)
+    if part is None:
+        raise MethodError(NO_COMMON)
+    return samples(posterior, at, [Place()], n, seed, [part])[:, 0, 0, 0]
 
 
 def components(posterior: Posterior, draws: Draws, at: Array, place: Place, rate: bool) -> pd.DataFrame:
@@ -168,7 +184,9 @@ def sites_or_place(posterior: Posterior, site: str | None, where: Where | None) 
         return names, [Place(s) for s in range(len(names))]
     place = place_of(posterior, site, where)
     assert place is not None
-    return [site if site is not None else place_in_words(place.latitude, place.longitude)], [place]
+    if place.site < 0:
+        return [place_in_words(place.latitude, place.longitude)], [place]
+    return [problem_of(posterior).places.names[place.site]], [place]
 
 
 def everything(posterior: Posterior) -> Part:

@@ -17,7 +17,7 @@ from ...field.prediction import Place, parts_of
 from ...support.checks import argument
 from ...support.numbers import number
 from ..intervals import checked
-from . import is_outside, problem_of, samples
+from . import NO_COMMON, is_outside, problem_of, samples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def common_with_equal_means(
         raise MethodError(f"equal_means takes two periods such as ((-100, 100), (1600, 1800)), got {periods!r}.")
     times, parts = argument("at", at), parts_of(problem_of(posterior).field.kernel)
     if "common" not in parts:
-        raise MethodError("no term of the kernel is common to all sites: add Matern32() without a factor in space.")
+        raise MethodError(NO_COMMON)
     inside = [np.linspace(a, b, TIMES_A_PERIOD) for a, b in checked(periods)]
     everything = np.concatenate([times, *inside])
     drawn = samples(posterior, everything, [Place()], draws, seed, [parts["common"]])[:, 0, 0]

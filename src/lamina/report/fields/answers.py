@@ -160,8 +160,13 @@ def _components(posterior: Posterior, at: Array, shown_site: str) -> pd.DataFram
 
 def _interval_rates(posterior: Posterior, intervals: Sequence[tuple[float, float]], seed: int) -> pd.DataFrame:
     """Mean rates over intervals at every site, forward in time, with their probabilities."""
-    draws, forward = affordable(len(posterior.record), *RATE_DRAWS), describe(posterior.record).time_sign
-    return interval_rates(posterior, intervals, draws, seed, scale=forward)
+    forward = describe(posterior.record).time_sign
+    return interval_rates(posterior, intervals, rate_draws(posterior.record), seed, scale=forward)
+
+
+def rate_draws(record: Record) -> int:
+    """The number of joint draws behind rates of intervals."""
+    return affordable(len(record), *RATE_DRAWS)
 
 
 def sites(record: Record) -> pd.DataFrame:

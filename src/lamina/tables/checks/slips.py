@@ -62,14 +62,19 @@ def warn_of_far_values(reading: Reading, record: Record, lines: Sequence[int]) -
 
 
 def _series(record: Record) -> Iterator[NDArray[np.intp]]:
-    """The rows with a measured value: of each sequence in its order, and of all without order in time."""
+    """The rows with a measured value: of each sequence in its order, and of all without order in time, by site."""
     measured = record.measured if record.limit is None else record.measured & (record.limit == 0)
     in_order = np.zeros(len(record), dtype=bool)
     for _, members in record.sequences:
         in_order[members] = True
         yield members[measured[members]]
     loose = np.flatnonzero(~in_order & measured & record.dated)
-    yield loose[np.argsort(record.t[loose], kind="stable")]
+    loose = loose[np.argsort(record.t[loose], kind="stable")]
+    if record.places is None:
+        yield loose
+        return
+    for site in range(len(record.places)):
+        yield loose[record.places.index[loose] == site]
 
 
 def _far(record: Record, rows: NDArray[np.intp]) -> list[tuple[int, float, float]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.sites import ANTARCTIC, may_be_swapped
 from ..columns import Reading
 from ..headers import Header
 from ..messages import listing, option
@@ -12,8 +13,6 @@ from ..numbers import Array
 from . import degrees, gia
 
 AXES = ("latitude", "longitude")
-#: Sites of cores and gauges are hardly ever farther south than this: where all are, the two columns may be swapped.
-_ANTARCTIC = -60.0
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,9 @@ def read_sites(reading: Reading, columns: PlaceColumns) -> dict[str, Any]:
         column, why = degrees.read_column(reading, header, axis)
         reading.fact(axis, f"the column {header}{_range(column)}", why)
         found[axis] = _fill(reading, header, axis, column, names)
-    known = found["latitude"][np.isfinite(found["latitude"])]
-    if known.size and known.max() < _ANTARCTIC and np.nanmax(np.abs(found["longitude"])) <= 90.0:
+    if may_be_swapped(*(found[axis][np.isfinite(found[axis])] for axis in AXES)):
         reading.warn(
-            f"all sites lie south of {-_ANTARCTIC:g}° S. If that is not so, the columns {columns.latitude} and "
+            f"most sites lie south of {-ANTARCTIC:g}° S. If that is not so, the columns {columns.latitude} and "
             f"{columns.longitude} are swapped: rename them."
         )
     return found
