@@ -88,17 +88,30 @@ def test_a_peer_out_of_time_takes_its_own_processes_with_it(script, tmp_path, mo
 @pytest.mark.slow
 def test_the_quick_run_writes_tables_figures_and_page(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("before\n<!-- peers -->\n<!-- /peers -->\nafter\n")
+    page.write_text("before\n<!-- peers -->\n<!-- /peers -->\n<!-- peer-fields -->\n<!-- /peer-fields -->\nafter\n")
     run = [sys.executable, SCRIPT, "--quick", "--limit", "600", "--out", tmp_path / "peers", "--markdown", page]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-    for name in ("engines", "samplers", "tools"):
+    peers = {"engines": "engine", "samplers": "sampler", "tools": "tool", "fields": "tool"}
+    for name, column in peers.items():
         table = pd.read_csv(tmp_path / "peers" / f"{name}.csv", keep_default_na=False)
         assert (table["state"].ne("") | table["seconds"].ne("")).all()
-        peer = table["engine" if name == "engines" else name[:-1]]
-        assert (table["state"][peer.str.startswith("lamina")] == "").all()
+        assert (table["state"][table[column].str.startswith("lamina")] == "").all()
         assert (tmp_path / "peers" / f"{name}.png").stat().st_size > 1000
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "(peers/tools.csv)" in text
     assert " lamina mcmc |" in text
+
+
+def test_fields_are_averaged_over_those_that_were_finished(script):
+    known = {"field": "3 sites × 20 rows", "tool": "PaleoSTeHM noisy input", "state": "", "version": "1.0"}
+    numbers = {"seconds": 2.0, "coverage": 0.5, "memory": 1.0}
+    rows = [known | numbers | {"rmse": 0.1}, known | numbers | {"rmse": 0.3}]
+    rows.append(known | {"state": "not finished in 5 s", "version": ""})
+    rows.append(known | {"tool": "PaleoSTeHM errors in variables", "state": "not installed", "version": ""})
+    table = script["field_table"](pd.DataFrame(rows))
+    assert table.rows[0][2:5] == ["2", "200.0", "0.50"]
+    assert table.rows[0][-1] == "2 of 3"
+    assert table.rows[1][2] == "not installed"
+    assert "PaleoSTeHM 1.0" in table.note
