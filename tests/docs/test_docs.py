@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import types
 from functools import wraps
 from html.parser import HTMLParser
 from pathlib import Path
@@ -96,8 +97,10 @@ def methods_restored():
 
 
 @pytest.mark.parametrize("code", list(examples()))
-def test_example_runs(code, folder, capsys, methods_restored):
-    exec(compile(code, "example", "exec"), {"__name__": "example"})
+def test_example_runs(code, folder, capsys, methods_restored, monkeypatch):
+    module = types.ModuleType("example")  # dataclasses look up the module of their class
+    monkeypatch.setitem(sys.modules, "example", module)
+    exec(compile(code, "example", "exec"), vars(module))
 
 
 @pytest.mark.slow
