@@ -207,3 +207,18 @@ def test_a_record_of_peaks_and_a_step_have_no_single_far_values(table):
     assert not read(table(smooth(**{f"y{k}": 8.0 for k in range(0, 30, 4)}))).warnings
     assert not read(table(smooth(**{f"y{k}": 8.0 for k in range(15, 30)}))).warnings
     assert not read(table(smooth(y17=5.0)), Options(missing="none")).warnings
+
+
+def test_a_level_of_confidence_without_a_per_cent_sign(table):
+    rows = "2,310,120,18.4,0.8\n10,890,140,18.9,0.8\n18,1460,150,19.6,0.8\n"
+    found = read(table("Depth_cm,Age_yrBP,Age_err_95,SST_C,SST_err\n" + rows))
+    assert_allclose(found.record.t_sd, [60, 70, 75])
+    assert_allclose(read(table("Depth_cm,Age_yrBP,Age_error68,SST_C,SST_err\n" + rows)).record.t_sd, [120, 140, 150])
+
+
+def test_dates_with_top_and_bottom_of_each_sample_are_for_an_age_depth_model(table):
+    head = "Lab code,Depth top (cm),Depth bottom (cm),14C yr BP,±,δ13C (‰)\n"
+    rows = "Poz-1,10,11,150,30,-27.1\nPoz-2,34,35,720,30,-26.8\nPoz-3,60,61,1310,30,-27.4\n"
+    found = survey(table(head + rows))
+    assert found.command.startswith("lamina agedepth")
+    assert "--y" not in found.command

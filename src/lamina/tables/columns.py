@@ -149,10 +149,12 @@ def _assign(table: Table) -> Columns:
     if t is None:
         raise no_input(table)
     y = _named(table, options.y, "y")
+    depth_limits = [h for h in table.headers if h.role == "depth" and h.side is not None and not h.says_error]
+    depth = found["depth"] or (depth_limits[0] if len(depth_limits) == 2 else None)
     if y is None:
-        raise no_output(table, found["depth"])
+        raise no_output(table, depth)
     if raw and y.word == "d13c" and options.y is None:
-        raise only_fractionation(table, y, found["depth"])
+        raise only_fractionation(table, y, depth)
     if t.index == y.index:
         raise table.problem("the column is named as input and as output", "name two columns", column=t)
     only_raw = t.index == MADE and not limits
@@ -161,7 +163,7 @@ def _assign(table: Table) -> Columns:
         t_errors=[] if only_raw else _errors(table, t, "t", limits),
         y=y.called(options.y_name, options.y_unit),
         y_errors=_errors(table, y, "y"),
-        depth_limits=[h for h in table.headers if h.role == "depth" and h.side is not None and not h.says_error],
+        depth_limits=depth_limits,
         label=min(_values(table, "label"), key=lambda h: h.rank, default=None),
         rejects=_values(table, "reject"),
         radiocarbon=raw,

@@ -71,7 +71,7 @@ _LEVELS = {
 _FACTORS = {"one": 1, "two": 2, "three": 3, "196": 1.96, "1645": 1.6449}
 _SIGMA = (
     rf"(?:[123]|one|two|three|196|1645)x?(?:{_DEVIATIONS})|sigma[123]|k[123]"
-    rf"|(?:{'|'.join(_LEVELS)})(?:%|pct|percent)|[12](?=er|unc)"
+    rf"|(?:{'|'.join(_LEVELS)})(?:%|pct|percent)|[12](?=er|unc)|(?:(?<=err)|(?<=error)|(?<=unc)|(?<=ci))(?:68|95)(?!\d)"
 )
 #: Words for an error of which nobody knows how many standard deviations it is.
 _UNCLEAR = (
@@ -270,7 +270,7 @@ def _with_modifiers(header: Header, modifiers: tuple[str, str], inside: list[str
         return any(re.fullmatch(pattern, token) for token in tokens)
 
     side = "up" if have(_UP) else "low" if have(_LOW) else None
-    sigmas = {_sigma(token) for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2")}
+    sigmas = {_sigma(token) for token in tokens if re.fullmatch(_SIGMA, token) or token in ("1", "2", "68", "95")}
     strange = [part for part in inside if not _MODIFIERS.covers(squash(part)) and _NUMBERED.search(_numberless(part))]
     unclear = [token for token in tokens if re.fullmatch(_UNCLEAR, token) and not re.fullmatch(_SIGMA, token)]
     if side is None and sigmas:
@@ -300,7 +300,7 @@ def _sigma(token: str) -> float:
     digits = re.match(r"\d+", token.removeprefix("sigma").removeprefix("k"))
     if digits is None:
         return _FACTORS[next(word for word in _FACTORS if token.startswith(word))]
-    if re.search("%|pct|percent", token):
+    if re.search("%|pct|percent", token) or token in ("68", "95"):
         return _LEVELS[digits[0]]
     return _FACTORS.get(digits[0]) or int(digits[0])
 
