@@ -23,7 +23,7 @@ _IN_PROSE = re.compile(r"(?<![\w)])\((\d+)\)")
 
 def sources() -> Iterator[Path]:
     """The files that may refer to an equation, without the page itself."""
-    for folder, pattern in ("src", "**/*.py"), ("benchmarks", "*.py"), ("docs", "*.md"):
+    for folder, pattern in ("src", "**/*.py"), ("benchmarks", "*.py"), ("docs", "*.md"), (".", "README.md"):
         yield from (path for path in sorted((ROOT / folder).glob(pattern)) if path != PAGE)
 
 
