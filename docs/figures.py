@@ -93,8 +93,24 @@ def coast() -> None:
             shutil.copy(Path(folder) / "coast" / f"{name}.png", DOCS / "examples" / f"coast-{name}.png")
 
 
+def gallery(*names: str) -> None:
+    """The code, the printed output and the figures of the examples, all of them or those that are named."""
+    folder = DOCS / "gallery"
+    for page in sorted(folder.glob("*.md")):
+        script = page.with_suffix(".py")
+        if not script.exists() or (names and page.stem not in names):
+            continue
+        shown = subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, check=True).stdout
+        block = (
+            f"<!-- script: {script.name} -->\n```python\n{script.read_text()}```\n\n```text\n{shown}```\n<!-- end -->"
+        )
+        pattern = re.compile(rf"<!-- script: {script.name} -->.*?<!-- end -->", flags=re.DOTALL)
+        page.write_text(pattern.sub(lambda _, new=block: new, page.read_text()))
+
+
 if __name__ == "__main__":
     nassau()
     quickstart()
     age_depth()
     coast()
+    gallery()

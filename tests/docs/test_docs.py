@@ -27,7 +27,8 @@ from lamina.cli.root import app
 from lamina.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GALLERY = ROOT / "docs" / "gallery"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), GALLERY / "index.md"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 #: Options of every Typer command line, which need no documentation.
 COMMON = {"--help", "--install-completion", "--show-completion"}
@@ -132,7 +133,7 @@ def test_the_page_shows_the_table():
 
 
 def test_links_between_pages_exist():
-    for page in PAGES:
+    for page in [*PAGES, *GALLERY.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", BLOCK.sub("", page.read_text())):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
