@@ -44,6 +44,7 @@ PARTS = (
     _own("first-start", "first_start.py"),
     _own("fits", "fits.py"),
     _own("mixing", "mixing.py", options="--against {against}"),
+    _own("mixing-growth", "mixing.py", options="--growth --cpus 2"),
     _own("many", "many.py", "batch", "long", "growth", "report"),
     _own("app", "app.py"),
     _own("fields", "fields.py"),

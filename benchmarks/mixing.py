@@ -1,7 +1,8 @@
 """How well mcmc mixes: effective draws a CPU second, over all inputs and parameters, and sweeps to convergence.
 
 Records are simulated: gaps of mean 1 from a gamma distribution of shape 2, a Matérn-3/2 curve of length 10, dates with
-a standard deviation t_sd and values with y_sd. The chains run one after the other on one CPU. The CPU time after
+a standard deviation t_sd and values with y_sd. One record is real: rows of five sites of New Jersey, taken together and
+without order, of ages that suit two sides of a peak. The chains run one after the other on one CPU. The CPU time after
 warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effective draws, or up to a limit; with
 ``--against`` at least 2,000 sweeps of each chain, because of fewer the effective draws are too uncertain.
 
@@ -9,15 +10,18 @@ warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effec
     python benchmarks/mixing.py --growth [--records "100 rows" ...] [--cpus 2] [--sweeps 2000]
     python benchmarks/mixing.py --growth --records "1,000,000 rows" --cpus 2
     python benchmarks/mixing.py --against PATH --markdown docs/benchmarks.md
+    python benchmarks/mixing.py --growth --cpus 2 --markdown docs/benchmarks.md
 
 ``--against`` runs the same records with another checkout of lamina, each in a process of its own, in turn.
 ``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps. A
-million rows have to be named, and make at most 300 sweeps.
+million rows have to be named, and make at most 300 sweeps. Records of up to 1,000 rows are fitted several times, with
+other seeds (``--repetitions``), longer ones once.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import subprocess
@@ -41,8 +45,10 @@ class Setting(NamedTuple):
     y_sd: float
     cores: int = 1
     sweeps: int = 20_000  #: the most after warm-up
+    sites: tuple[str, ...] = ()  #: of ``atlantic.csv``, instead of a simulation
 
 
+NEW_JERSEY = ("Cape May Courthouse", "Leeds Point", "Cheesequake", "ATLANTIC CITY", "SANDY HOOK")
 RECORDS = {
     "25 rows": Setting(25, 1.0, 0.05),
     "77 rows": Setting(77, 3.0, 0.1),
@@ -50,6 +56,7 @@ RECORDS = {
     "1,000 rows": Setting(1000, 10.0, 0.1, sweeps=8_000),
     "10,000 rows": Setting(10_000, 10.0, 0.1, sweeps=2_000),
     "three cores of 100 rows": Setting(100, 1.3, 0.15, cores=3),
+    "New Jersey, 179 rows without order": Setting(179, np.nan, np.nan, sites=NEW_JERSEY),
 }
 GROWTH = {f"{rows:,} rows": Setting(rows, 10.0, 0.1) for rows in (100, 1000, 10_000, 100_000)}
 #: Run by name only.
@@ -57,6 +64,8 @@ LONGEST = {"1,000,000 rows": Setting(1_000_000, 10.0, 0.1, sweeps=300)}
 LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
 #: Of all chains together, where effective draws are compared: of fewer, they would be too uncertain.
 FEWEST_SWEEPS = 8000
+#: Longer records are fitted once.
+MOST_ROWS_REPEATED = 1000
 
 
 def simulate(setting: Setting, seed: int = 1) -> Any:
@@ -82,6 +91,20 @@ def simulate(setting: Setting, seed: int = 1) -> Any:
     return lamina.Record(t=t, t_sd=setting.t_sd, y=y, y_sd=setting.y_sd, **sequence)
 
 
+def read(sites: tuple[str, ...]) -> Any:
+    """All rows of these sites as one record without order. (An older lamina has no such dataset.)"""
+    import lamina
+
+    with (HERE / "src" / "lamina" / "datasets" / "atlantic.csv").open() as lines:
+        rows = [
+            row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if row["site"] in sites
+        ]
+    t, t_sd, y, y_sd = (
+        np.array([float(row[name]) for row in rows]) for name in ("age_ce", "age_sd", "rsl_m", "rsl_sd_m")
+    )
+    return lamina.Record(t=t, t_sd=t_sd, y=y, y_sd=y_sd, sequence=[None] * len(rows))
+
+
 def measure(setting: Setting, seed: int = 0, cpus: int = 1, draws: int = 2000) -> dict[str, Any]:
     """One fit: effective draws a CPU second after warm-up, of the slowest input and of each parameter.
 
@@ -89,7 +112,7 @@ def measure(setting: Setting, seed: int = 0, cpus: int = 1, draws: int = 2000) -
     """
     import lamina
 
-    record, began = simulate(setting), [time.process_time()]
+    record, began = read(setting.sites) if setting.sites else simulate(setting), [time.process_time()]
 
     def watch(report: dict[str, Any]) -> None:
         if (
@@ -129,6 +152,12 @@ def run_in(checkout: Path, name: str, options: argparse.Namespace, seed: int | N
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def seeds(name: str, options: argparse.Namespace) -> range:
+    """Of the fits of a record."""
+    setting = (RECORDS | GROWTH | LONGEST)[name]
+    return range(options.seed, options.seed + (options.repetitions if setting.rows <= MOST_ROWS_REPEATED else 1))
+
+
 def slowest(found: dict[str, Any]) -> tuple[str, float]:
     """The quantity with the fewest effective draws a second, and how many."""
     return min(found["a second"].items(), key=lambda item: item[1])
@@ -142,7 +171,7 @@ def compare(names: list[str], options: argparse.Namespace) -> str:
     ]
     for name in names:
         both: list[list[dict[str, Any]]] = [[], []]
-        for seed in range(options.seed, options.seed + options.repetitions):
+        for seed in seeds(name, options):
             for found, checkout in zip(both, (options.against, HERE), strict=True):
                 found.append(run_in(checkout, name, options, seed))
         old, new = (_mean([slowest(one)[1] for one in found]) for found in both)
@@ -170,19 +199,21 @@ def _mean(values: list[float]) -> float:
 
 def grow(names: list[str], options: argparse.Namespace) -> str:
     """A table of sweeps to convergence, and how they grow with the number of rows."""
-    lines = ["| record | sweeps of each chain | CPU s | s | converged | R-hat | fewest effective draws | MB |"]
-    lines += ["|:--|--:|--:|--:|:--|--:|--:|--:|"]
+    lines = [
+        "| record | fits | sweeps of each chain | CPU s | s | converged | R-hat | fewest effective draws | of | MB |",
+        "|:--|--:|--:|--:|--:|:--|--:|--:|:--|--:|",
+    ]
     sizes = []
     for name in names:
-        one = run_in(HERE, name, options)
-        sizes.append(((GROWTH | LONGEST)[name].rows, one["sweeps"]))
-        row = [name, f"{one['sweeps']:,}", f"{one['CPU seconds']:,.0f}", f"{one['seconds']:,.0f}"]
-        row += [
-            "yes" if one["converged"] else "no",
-            f"{one['r_hat']:.3f}",
-            f"{one['least']:.0f}",
-            f"{one['megabytes']:.0f}",
-        ]
+        found = [run_in(HERE, name, options, seed) for seed in seeds(name, options)]
+        sweeps, cpu, seconds, least, memory = (
+            float(np.mean([one[what] for one in found]))
+            for what in ("sweeps", "CPU seconds", "seconds", "least", "megabytes")
+        )
+        sizes.append(((GROWTH | LONGEST)[name].rows, sweeps))
+        row = [name, f"{len(found)}", f"{sweeps:,.0f}", f"{cpu:,.0f}", f"{seconds:,.0f}"]
+        row += ["yes" if all(one["converged"] for one in found) else "no", f"{max(one['r_hat'] for one in found):.3f}"]
+        row += [f"{least:.0f}", ", ".join(sorted({slowest(one)[0] for one in found})), f"{memory:.0f}"]
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
     if len(sizes) < 2:
@@ -198,7 +229,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--repetitions", type=int, default=3, help="with --against: fits of each record, with other seeds"
+        "--repetitions", type=int, default=3, help="fits of each record of up to 1,000 rows, with other seeds"
     )
     parser.add_argument("--cpus", type=int, default=1, help="on which the chains of a record run")
     parser.add_argument("--sweeps", type=int, help="at most so many sweeps of each chain after warm-up")
@@ -219,10 +250,9 @@ def main() -> None:
         return
     table = (grow if options.growth else compare)(options.records or list(every), options)
     if options.markdown:
-        command = (
-            f"python benchmarks/mixing.py {'--growth' if options.growth else '--against PATH'} --markdown {{page}}"
-        )
-        text = f"Command: `{command.format(page=options.markdown)}`\n\n{machine()}\n\n{table}"
+        how = f"--growth --cpus {options.cpus}" if options.growth else "--against PATH"
+        command = f"python benchmarks/mixing.py {how} --markdown {options.markdown}"
+        text = f"Command: `{command}`\n\n{machine()}\n\n{table}"
         fill_section(options.markdown, "mixing-growth" if options.growth else "mixing", text)
 
 
