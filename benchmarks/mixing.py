@@ -65,7 +65,7 @@ LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
 #: Of all chains together, where effective draws are compared: of fewer, they would be too uncertain.
 FEWEST_SWEEPS = 8000
 #: Longer records are fitted once.
-MOST_ROWS_REPEATED = 1000
+MOST_ROWS_REPEATED, REPETITIONS = 1000, 3
 
 
 def simulate(setting: Setting, seed: int = 1) -> Any:
@@ -229,7 +229,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--repetitions", type=int, default=3, help="fits of each record of up to 1,000 rows, with other seeds"
+        "--repetitions", type=int, default=REPETITIONS, help="fits of each record of up to 1,000 rows, with other seeds"
     )
     parser.add_argument("--cpus", type=int, default=1, help="on which the chains of a record run")
     parser.add_argument("--sweeps", type=int, help="at most so many sweeps of each chain after warm-up")
@@ -251,7 +251,8 @@ def main() -> None:
     table = (grow if options.growth else compare)(options.records or list(every), options)
     if options.markdown:
         how = f"--growth --cpus {options.cpus}" if options.growth else "--against PATH"
-        command = f"python benchmarks/mixing.py {how} --markdown {options.markdown}"
+        how += f" --repetitions {options.repetitions}" if options.repetitions != REPETITIONS else ""
+        command = f"python benchmarks/mixing.py {how} --markdown docs/benchmarks.md"
         text = f"Command: `{command}`\n\n{machine()}\n\n{table}"
         fill_section(options.markdown, "mixing-growth" if options.growth else "mixing", text)
 
