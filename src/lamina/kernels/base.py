@@ -72,9 +72,13 @@ class Kernel:
                 "Use Matern32 or Matern52 if you need the rate."
             )
 
+    @cached_property
+    def _is_in_time(self) -> bool:
+        return all(isinstance(term, Stationary | TrendTerm) for term in self.terms)
+
     def check_in_time(self) -> None:
         """Raise KernelError for terms in space, which one curve cannot have."""
-        if not all(isinstance(term, Stationary | TrendTerm) for term in self.terms):
+        if not self._is_in_time:
             raise KernelError(
                 "The kernel has terms in space (Nearby, EachSite), and the record has no places. Give it site, "
                 "latitude and longitude, or leave these terms out to fit one curve."
