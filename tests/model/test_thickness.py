@@ -139,6 +139,14 @@ def test_radiocarbon_keeps_its_outlier_probability():
     assert Widened(Radiocarbon(2450, 30, student=False), 10.0, 1.0).outlier_probability(t) is None
 
 
+@pytest.mark.parametrize("age", [300, 741, 1029])
+def test_radiocarbon_whose_tail_ends_today_has_a_thickness(age):
+    date = Radiocarbon(age, 35)
+    wide = Widened(date, 12.0, 0.0)
+    assert wide.mean == pytest.approx(date.mean, abs=0.5)
+    assert wide.sd**2 == pytest.approx(date.sd**2 + 12.0**2 / 12.0, rel=0.01)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::lamina.NotConverged")
 def test_bands_hold_with_thickness_and_not_without():

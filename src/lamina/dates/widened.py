@@ -69,8 +69,10 @@ class Widened(Date):
         edges = step * (np.arange(-near, near + 2) - 0.5)
         found = np.convolve(density, np.diff(self._below(edges)), mode="valid")
         with np.errstate(divide="ignore"):
-            log_p = np.log(found / found.max())
-        return normalised(start, step, np.maximum(log_p, ZERO), bounded=inner.bounded)
+            log_p = np.maximum(np.log(found / found.max()), ZERO)
+        first, last = np.flatnonzero(log_p > ZERO)[[0, -1]]
+        first, last = max(first - 1, 0), min(last + 1, n)  # a table that ends in two zeros would have a flat tail
+        return normalised(start + step * first, step, log_p[first : last + 1], bounded=inner.bounded)
 
     def _nodes(self) -> tuple[Array, Array]:
         """Differences (NODES,) and their probabilities."""
