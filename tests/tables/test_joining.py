@@ -128,6 +128,14 @@ def test_a_table_without_ages_takes_them_from_an_ensemble(table):
         read(table(PROXIES.replace("20,1.6", "30,1.6")), Options(order="none"), ages=ages)
 
 
+def test_a_table_with_decimal_commas_takes_ages_with_decimal_points(table):
+    ages = table("depth,1,2,3\n0,0.5,10,20\n20,200,240.5,280\n", "ages.csv")
+    rows = PROXIES.replace(",", ";").replace(".", ",")
+    found = read(table(rows), Options(order="none"), ages=ages)
+    assert_allclose(found.record.t, read(table(PROXIES), Options(order="none"), ages=ages).record.t)
+    assert_allclose(found.record.y, [1.0, 1.1, 1.3, 1.2, 1.6])
+
+
 def test_layers_without_a_date_get_an_age(table):
     rows = "labID,age,error,depth,cc\ntop,-50,5,0,0\n,,,5,\nA,500,30,10,1\n,,,15,\n"
     record = read_ages(table(rows)).record

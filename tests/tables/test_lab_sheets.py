@@ -167,6 +167,14 @@ def test_a_guess_that_does_not_help_is_no_question(table):
         read(table(plain("10,<100,9,1,1", "20,<200,9,2,1", "30,300,9,3,1")), Options(skip_bad_rows=True))
 
 
+def test_a_title_above_a_header_of_unknown_words_is_no_header(table):
+    rows = "Tiefe (cm);Alter (cal BP);± (1σ);RSL (m);±\n7;100;30;-0,12;0,09\n15;192;30;-0,23;0,09\n"
+    for title in "Kern E7, Auswertung 2021\n", "Kern E7, Auswertung 2021;;;;\n":
+        found = read(table(title + rows), Options(t="Alter (cal BP)", depth="Tiefe (cm)"))
+        assert found.record.t.tolist() == [100.0, 192.0]
+        assert found.lines == (3, 4)
+
+
 # --- values far from their neighbours --------------------------------------------------------------------------------
 
 

@@ -242,13 +242,14 @@ def _refuse_other_files(path: Path, chunk: bytes) -> None:
 
 
 def _header_row(rows: Rows, roles: Mapping[str, str]) -> int:
-    """The first row that names an input and something measured or its error; else the first row."""
+    """The first row that names an input and something measured or its error; else the first of several cells."""
     for i, cells in enumerate(rows.cells[:_HEADER_WITHIN]):
         headers = [parse(k, text, roles) for k, text in enumerate(cells) if len(text) <= LONGEST_HEADER]
         known = {header.role for header in headers if not header.error}
         if "t" in known and ("y" in known or any(header.error for header in headers)):
             return i
-    return 0
+    several = (i for i, cells in enumerate(rows.cells[:_HEADER_WITHIN]) if sum(map(bool, cells)) > 1)
+    return next(several, 0)
 
 
 def _headers(path: Path, rows: Rows, at: int, texts: list[str], roles: Mapping[str, str]) -> list[Header]:

@@ -75,6 +75,12 @@ def decimal_comma(reading: Reading, headers: Iterable[Header]) -> bool:
     return True
 
 
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Whether some of these cells are numbers with a comma, and none is one with a point."""
+    numbers = [one for one in map(_plain, cells) if "," in one or "." in one]
+    return any(map(_COMMA.fullmatch, numbers)) and not any(map(_NUMBER.fullmatch, numbers))
+
+
 def _refuse_pointed_thousands(reading: Reading, headers: Iterable[Header]) -> None:
     """Raise TableError if a column may have points for thousands, as 980 above 1.234 shows."""
     for header in headers:

@@ -10,6 +10,7 @@ from ..ensembles import SummaryWarning, read_ensemble
 from ..file import Table
 from ..headers import Header
 from ..messages import Fact, TableError, in_lines
+from ..numbers import has_decimal_commas
 from .depths import find_depth, numbers
 
 #: A smaller standard deviation would be that of an exact input, which no other model gives.
@@ -43,10 +44,9 @@ def add_ages(table: Table, path: Path) -> Table:
         Header(width, "age", role="t", word="age", scale=scale, unit=scale),
         Header(width + 1, "age_sd", role="t", word="age", error=True, says_error=True, sigma=1),
     ]
-    cells = [
-        [*row, *([f"{m:.10g}", f"{s:.6g}"] if np.isfinite(m) else ["", ""])]
-        for row, m, s in zip(table.cells, mean.tolist(), sd.tolist(), strict=True)
-    ]
+    point = "," if has_decimal_commas(cell for row in table.cells for cell in row) else "."
+    added = [[f"{m:.10g}", f"{s:.6g}"] if np.isfinite(m) else ["", ""] for m, s in zip(mean, sd, strict=True)]
+    cells = [[*row, *(cell.replace(".", point) for cell in more)] for row, more in zip(table.cells, added, strict=True)]
     why = "by its mean and standard deviation at the depth of each row"
     fact = Fact("ages", f"from {path.name}, {len(members)} members", why)
     options = replace(table.options, scale=scale)
