@@ -8,6 +8,7 @@ from lamina.app.commands import CommandError, of_run, worded
 from lamina.app.explanations import CHOICES, LABELS, MAIN
 from lamina.cli.app import described
 from lamina.output.settings import kernel_by_name
+from lamina.support.curves import curve_name
 from lamina.tables.options import OF_FIELDS, Options
 
 COMMANDS = described()
@@ -80,5 +81,7 @@ def test_what_is_explained_exists():
     for name, words in CHOICES.items():
         if name == "kernel":
             assert all(kernel_by_name(one) for one in words)
+        elif name == "curve":
+            assert [curve_name(one) for one in words] == list(words)
         else:
             assert set(words) == set(known[name].choices)

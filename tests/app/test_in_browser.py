@@ -293,6 +293,45 @@ def test_every_page_is_accessible_and_fits(tab, server, fitted, width, dark):
         assert faults(tab) == [], path
 
 
+def test_a_second_table_is_added_at_its_option(tab, server):
+    drop(tab, server, "values.csv", "depth (cm),d18O,d18O_sd\n0,0.1,0.2\n10,0.3,0.2\n20,0.2,0.2\n")
+    tab.wait("document.getElementById('problem-ages-file')")
+    tab.ask("""(() => {
+        const files = new DataTransfer(), input = document.getElementById("problem-ages-file");
+        files.items.add(new File(["depth,1,2,3\\n0,90,100,120\\n10,150,160,170\\n20,200,230,250\\n"], "members.csv"));
+        input.files = files.files;
+        input.dispatchEvent(new Event("change"));
+    })()""")
+    tab.wait("!document.getElementById('fit').disabled")
+    assert tab.ask("document.getElementById('command').textContent") == "lamina fit values.csv --ages members.csv"
+
+
+def test_a_refused_run_is_listed_and_leads_back_to_its_table(tab, server):
+    job = server.begin(server.put("refused.csv", TABLE.encode()), at="1:2:x")
+    server.wait(job)
+    tab.visit(f"{server.base}/")
+    listed = f"document.querySelector('#jobs a[href=\"/job/{job}\"]')"
+    tab.wait(f"{listed}?.parentNode.textContent.includes('refused: nothing is written')")
+    tab.ask(f"{listed}.click()")
+    tab.wait("document.getElementById('said')?.textContent.includes('is not a number')")
+    assert faults(tab) == []
+    click(tab, "#back")
+    tab.wait(READ)
+    assert tab.ask("document.getElementById('command').textContent") == "lamina fit refused.csv --at 1:2:x"
+
+
+def test_a_file_that_is_dropped_on_another_page_does_not_replace_it(tab, server):
+    drop(tab, server, "good.csv", TABLE)
+    place = tab.ask("location.pathname")
+    assert tab.ask("""(() => {
+        const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() });
+        document.getElementById("grid").dispatchEvent(event);
+        return event.defaultPrevented;
+    })()""")
+    assert "on the first page" in tab.ask("document.getElementById('message').textContent")
+    assert tab.ask("location.pathname") == place
+
+
 def test_it_can_be_used_by_keyboard(tab, server):
     drop(tab, server, "good.csv", TABLE)
     tab.ask("document.body.focus()")

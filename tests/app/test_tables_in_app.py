@@ -1,9 +1,12 @@
 """What the app shows of a table is what ``lamina check`` says."""
 
+import io
 import time
 from pathlib import Path
 
 import numpy as np
+import openpyxl
+import pytest
 from commands import TABLE, lamina, write_table
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -24,11 +27,57 @@ def test_facts_and_their_reasons_are_those_of_check(server, tmp_path):
     assert controls["gaps"] == ["gaps_by"]
 
 
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("core.csv", "fit"), ("radiocarbon.csv", "agedepth"), ("peat.csv", "agedepth"), ("coast.csv", "field")],
+)
+def test_every_conclusion_has_its_reason_and_a_control(server, name, command):
+    found = server.read(server.put(name, (EXAMPLES / name).read_bytes()), command=command)
+    assert found["works"], found["problems"]
+    assert [fact["what"] for fact in found["facts"] if not (fact["why"] and fact["controls"])] == []
+
+
 def test_each_column_has_its_role(server):
     grid = server.read(server.put("core.csv", TABLE.encode()))["grid"]
     assert grid["roles"] == ["depth", "input", "input error", "output", "output error", ""]
     assert grid["cells"][0][5] == "<script>alert(1)</script>"  # the page shows it as text
     assert grid["lines"] == [2, 3, 4, 5, 6, 7]
+
+
+def test_the_columns_of_an_age_depth_model_have_their_roles(server):
+    dates = b"Lab ID,depth (cm),14C age,error,RSL\nA-1,10,1200,30,0.1\nA-2,20,1500,30,0.2\nA-3,30,1900,30,0.3\n"
+    grid = server.read(server.put("dates.csv", dates), command="agedepth")["grid"]
+    assert grid["roles"] == ["label", "depth", "radiocarbon age", "radiocarbon error", ""]
+    assert grid["cells"][0] == ["A-1", "10", "1200", "30", "0.1"]
+
+
+def test_roles_of_the_most_likely_answers_are_called_assumed(server):
+    text = (
+        "Tiefe,Alter (cal BP),Fehler,Meeresspiegel,Unsicherheit\n1,100,10,0.1,0.1\n2,150,10,0.2,0.1\n3,300,10,0.3,0.1\n"
+    )
+    roles = server.read(server.put("kern.csv", text.encode()))["grid"]["roles"]
+    assert roles[0] == "depth, assumed"
+    assert roles[3] == "output, assumed"
+
+
+def test_a_workbook_asks_for_one_of_its_sheets(server):
+    book, held = openpyxl.Workbook(), io.BytesIO()
+    book.active.title = "Notes"
+    sheet = book.create_sheet("Core <7>")
+    for row in ("depth", "age BP", "age_sd", "rsl", "rsl_sd"), (1, 100, 10, 0.1, 0.1), (2, 200, 10, 0.2, 0.1):
+        sheet.append(row)
+    book.save(held)
+    key = server.put("core.xlsx", held.getvalue())
+    (problem,) = server.read(key)["problems"]
+    assert problem["answers"] == {"sheet": None}
+    assert problem["choices"] == {"sheet": ["Notes", "Core <7>"]}
+    assert server.read(key, sheet="Core <7>")["works"]
+
+
+def test_rows_that_are_wider_than_the_header_are_shown_whole(server):
+    grid = server.read(server.put("a.csv", b"age,rsl\n100,0.1,x\n200,0.2,y\n300,0.3,z\n"))["grid"]
+    assert [len(grid[name]) for name in ("headers", "columns", "roles")] == [3, 3, 3]
+    assert grid["cells"][0] == ["100", "0.1", "x"]
 
 
 def test_a_choice_changes_what_is_read_and_the_command(server):
@@ -87,6 +136,7 @@ def test_a_table_without_dates_is_read_with_the_ages_of_another_model(server):
     key = server.put("values.csv", f"depth (cm),d18O,d18O_sd\n{rows}\n".encode())
     without = server.read(key)
     assert not without["works"]
+    assert without["problems"][0]["answers"] == {"t": None, "ages": None}
     server.put("members.csv", f"depth,1,2,3\n{members}\n".encode())
     found = server.read(key, ages="members.csv")
     facts = {fact["what"]: f"{fact['understood']} {fact['why']}" for fact in found["facts"]}

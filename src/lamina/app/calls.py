@@ -63,7 +63,7 @@ async def take(request: Request) -> Response:
     """Take a table: the body is the file, a header its name."""
     name = unquote(request.headers.get("x-name", ""))
     table = await state_of(request).shelf.receive(name, request.stream())
-    return JSONResponse({"key": table.key})
+    return JSONResponse({"key": table.key, "name": table.name})
 
 
 async def choose(request: Request) -> Response:
@@ -112,11 +112,13 @@ async def begin(request: Request) -> Response:
 
 
 def _queue(state: State, command: Command, table: Shelved, values: dict[str, Any]) -> Job:
+    table.choices = {"command": command.name, "options": dict(values)}
     name = state.shelf.keep(table)
     for option in command.options:
         if option.kind == "file" and option.name in values:
             values[option.name] = _kept(state, values[option.name])
-    return state.jobs.add(command.arguments(name, values), state.free_folder(name, command), name)
+    words, out = command.arguments(name, values), state.free_folder(name, command)
+    return state.jobs.add(words, out, name, source=table.key)
 
 
 def _kept(state: State, name: str) -> str:
@@ -132,8 +134,8 @@ async def again(request: Request) -> Response:
     if asked.get("resume"):
         if _busy(state, folder):
             raise JobError("This run is still working, or waits to continue.")
-        words = command.arguments(table.name, values)
-        job = state.jobs.add(words, folder.relative_to(state.folder).as_posix(), table.name, "--resume")
+        words, out = command.arguments(table.name, values), folder.relative_to(state.folder).as_posix()
+        job = state.jobs.add(words, out, table.name, "--resume", source=table.key)
         return JSONResponse({"job": job.key})
     for name, value in dict(asked.get("change") or {}).items():
         before = values.get(name, [])
@@ -146,7 +148,7 @@ async def reopen(request: Request) -> Response:
     state, asked = state_of(request), await _body(request)
     _, command, table, values = _made(state, str(asked.get("name")))
     table.choices = {"command": command.name, "options": values}
-    return JSONResponse({"key": table.key})
+    return JSONResponse({"key": table.key, "name": table.name})
 
 
 def _made(state: State, name: str) -> tuple[Path, Command, Shelved, dict[str, Any]]:

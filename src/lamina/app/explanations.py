@@ -20,10 +20,10 @@ LABELS = {
     "gaps": "Gap prior: how the layers accumulate.",
     "interval": "Mean rate over intervals, such as 1900:2000.",
     "at": "Times of the tables: first:last:step, or a,b,c.",
-    "ages": "Ensemble of ages from another age model, by depth: drop its file first.",
-    "ages_covariance": "Covariance of the errors of the ages from another age model: drop its file first.",
-    "gia": "Table with the rate of glacial isostasy at each site: drop it first.",
-    "dates": "Another table with the dates of the core, joined by depth: drop it first.",
+    "ages": "Ensemble of ages from another age model, by depth: add its file.",
+    "ages_covariance": "Covariance of the errors of the ages from another age model: add its file.",
+    "gia": "Table with the rate of glacial isostasy at each site: add it.",
+    "dates": "Another table with the dates of the core, joined by depth: add it.",
 }
 #: What a choice means, by option and value.
 CHOICES = {
@@ -53,6 +53,11 @@ CHOICES = {
         "constant": "The curve varies about an unknown level.",
         "linear": "The curve varies about a straight line of unknown slope.",
         "zero": "The curve varies about zero.",
+    },
+    "curve": {
+        "IntCal20": "Land plants of the northern hemisphere.",
+        "SHCal20": "Land plants of the southern hemisphere.",
+        "Marine20": "Marine samples. Give their reservoir offsets in columns of the table.",
     },
     "outliers": {
         "mixture": "A few values may be far off the curve.",

@@ -44,6 +44,7 @@ class Job:
     words: list[str]
     folder: str
     table: str
+    source: str = ""  #: the key of the table among those that were dropped
     state: State = "queued"
     progress: dict[str, Any] = field(default_factory=dict)
     said: str = ""
@@ -62,7 +63,7 @@ class Job:
         now = time.monotonic() if self.ended is None else self.ended
         return {
             "key": self.key, "command": worded(self.words), "folder": self.folder, "table": self.table,
-            "state": self.state, "progress": self.progress, "said": self.said, "over": self.over,
+            "source": self.source, "state": self.state, "progress": self.progress, "said": self.said, "over": self.over,
             "written": self.written, "seconds": 0.0 if self.began is None else round(now - self.began, 1),
         }  # fmt: skip
 
@@ -84,11 +85,11 @@ class Jobs:
             raise JobError("There is no such run.")
         return self.jobs[key]
 
-    def add(self, words: Sequence[str], out: str, table: str, *more: str) -> Job:
+    def add(self, words: Sequence[str], out: str, table: str, *more: str, source: str = "") -> Job:
         """Queue a run that writes into the folder ``out``. Raises JobError if too many wait already."""
         if sum(not job.over for job in self.jobs.values()) >= MOST_WAITING:
             raise JobError(f"{MOST_WAITING} runs are waiting already. Stop some of them.")
-        job = Job(len(self.jobs) + 1, [*words, "--out", out, *more], out, table)
+        job = Job(len(self.jobs) + 1, [*words, "--out", out, *more], out, table, source)
         self.jobs[job.key] = job
         self._next()
         return job

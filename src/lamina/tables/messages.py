@@ -28,12 +28,14 @@ class TableError(LaminaError):
     bad_lines: the lines of rows that cannot be used, which ``skip_bad_rows`` leaves out.
     about: the option that does not work; "" if the table is at fault.
     places: the cells that the message names, each as its line and its column, either of which may be None.
+    choices: what an option can be, by option, where the table itself limits it.
     """
 
     answers: Mapping[str, Any] = {}
     bad_lines: Sequence[int] = ()
     about: str = ""
     places: Sequence[tuple[int | None, str | None]] = ()
+    choices: Mapping[str, Sequence[str]] = {}
 
     def suggesting(self, **answers: Any) -> TableError:
         """The same error with values of options that would decide."""

@@ -10,7 +10,7 @@ from .headers import Header
 from .messages import TableError
 from .options import Options
 from .places.sites import find_places
-from .reading import open_table
+from .reading import open_ages_table, open_table
 
 #: What the columns of each role are called, by the field of ``Columns`` that holds them, unless by its own name.
 _ROLES = {
@@ -48,17 +48,15 @@ def preview(path: str | PathLike[str], options: Options | None = None, command: 
     """
     options = replace(options or Options(), leave_out=None, ignore_date=None)  # these rows are shown too
     try:
-        table = open_table(path, options)
+        table = open_ages_table(path, options) if command == "agedepth" else open_table(path, options)
     except TableError:
         rows = read_rows(Path(path), options)
         at = rows.header or 0
         headers = rows.cells[at]
         return Preview(headers, [""] * len(headers), rows.lines[at], rows.lines[at + 1 :], rows.cells[at + 1 :])
-    roles = _roles(table)
-    if command == "agedepth":
-        roles = ["" if role.startswith("output") else role for role in roles]
-    headers = [header.text for header in table.headers]
-    return Preview(headers, roles, table.header_line, [int(line) for line in table.lines], list(table.cells))
+    shown = len(table.headers) - (command == "agedepth")  # without the column that stands for an output
+    headers, cells = [header.text for header in table.headers[:shown]], [row[:shown] for row in table.cells]
+    return Preview(headers, _roles(table)[:shown], table.header_line, [int(line) for line in table.lines], cells)
 
 
 def _roles(table: Table) -> list[str]:

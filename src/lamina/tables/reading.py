@@ -123,13 +123,8 @@ def read_ages(
     is computed. ``assumed`` is that of ``read``. Raises TableError, with one message, if the table cannot be used, or
     has no depths.
     """
-    options = options or Options()
-    table = open_table(path, replace(options, y=NO_OUTPUT, y_sd="1", incomplete=True), True, assumed)
-    header = replace(parse(len(table.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
-    others = [replace(one, role=None) if one.role == "y" else one for one in table.headers]
-    cells = [[*row, *[""] * (len(table.headers) - len(row)), "0"] for row in table.cells]
-    table = replace(table, headers=[*others, header], cells=cells)
-    if options.equal_depth is None:
+    table = open_ages_table(path, options, assumed)
+    if table.options.equal_depth is None:
         why = "an age-depth model has one age at a depth"
         table = replace(
             table, options=replace(table.options, equal_depth="tie"), assumed={**table.assumed, "equal_depth": why}
@@ -142,6 +137,17 @@ def read_ages(
     record = replace(found.record, y=np.full(n, np.nan), y_sd=np.full(n, np.inf), y_name="", limit=None)
     facts = tuple(fact for fact in found.facts if not fact.what.startswith("output"))
     return replace(found, record=record, facts=facts)
+
+
+def open_ages_table(
+    path: str | PathLike[str], options: Options | None, assumed: Mapping[str, str] | None = None
+) -> Table:
+    """The cells of a table for an age-depth model: a last column, NO_OUTPUT, stands for the output."""
+    table = open_table(path, replace(options or Options(), y=NO_OUTPUT, y_sd="1", incomplete=True), True, assumed)
+    header = replace(parse(len(table.headers), NO_OUTPUT), role="y", word=NO_OUTPUT)
+    others = [replace(one, role=None) if one.role == "y" else one for one in table.headers]
+    cells = [[*row, *[""] * (len(table.headers) - len(row)), "0"] for row in table.cells]
+    return replace(table, headers=[*others, header], cells=cells)
 
 
 def open_table(
@@ -250,14 +256,17 @@ def _note_file(reading: Reading) -> None:
 
 def _note_columns(reading: Reading) -> None:
     columns, options = reading.columns, reading.options
-    by_t = reading.set_by("t") if options.t is not None else ""
+    by_t, by_y = (
+        reading.set_by(name) if chosen is not None else "found by its name"
+        for name, chosen in (("t", options.t), ("y", options.y))
+    )
     if columns.t.index != MADE:
         reading.fact("input", f"the column {columns.t}", by_t)
     elif columns.t_errors:
-        reading.fact("input", f"known by its limits, {listing(columns.t_errors)}")
+        reading.fact("input", f"known by its limits, {listing(columns.t_errors)}", "no column holds what is between")
     else:
         reading.fact("input", f"calendar ages, calibrated from the column {columns.radiocarbon[0]}", by_t)
-    reading.fact("output", f"the column {columns.y}", reading.set_by("y") if options.y is not None else "")
+    reading.fact("output", f"the column {columns.y}", by_y)
     others = (columns.core, columns.site, columns.label, columns.limiting, columns.tie, columns.hiatus)
     places = find_places(reading).used if options.places else []
     used = {h.index for h in (*columns.measured, *columns.rejects, *others, *places) if h is not None}
@@ -268,7 +277,7 @@ def _note_columns(reading: Reading) -> None:
     ignored = [h for h in reading.headers if h.text and h.index not in used and squash(h.text) not in named]
     ignored = [h for h in ignored if f"{h} is not used" not in noted]
     if ignored:
-        reading.fact("not used", listing(ignored))
+        reading.fact("not used", listing(ignored), "neither their names nor options give them a role")
 
 
 class _Measured(NamedTuple):

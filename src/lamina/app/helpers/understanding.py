@@ -8,10 +8,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import LaminaError
 from ...output.settings import explain_order, read_age_files
 from ...record import Record
-from ...support.numbers import count, plain
+from ...support.numbers import count, decimals, fixed
 from ...support.text import visible
 from ...tables.checks.survey import Survey, survey
 from ...tables.messages import StandIn, TableError
@@ -25,10 +27,15 @@ LONGEST_CELL = 200
 #: The options that change a conclusion, by what it is about. What is not here has none, or is named in the reason.
 CONTROLS = {
     "file": ("sheet",),
+    "units": ("t_unit", "y_unit"),
+    "not used": ("t", "y", "depth", "sequence"),
     "table": ("sheet",),
     "input": ("t", "t_name", "t_unit"),
     "output": ("y", "y_name", "y_unit"),
     "input error": ("t_sd", "t_errors"),
+    "input error unit": ("t_unit",),
+    "output error unit": ("y_unit",),
+    "exact rows": ("t_sd",),
     "output error": ("y_sd",),
     "input sigma": ("t_sigma",),
     "output sigma": ("y_sigma",),
@@ -44,13 +51,18 @@ CONTROLS = {
     "depth": ("depth",),
     "thickness": ("thickness",),
     "order": ("order", "depth"),
+    "rows without order": ("order", "depth"),
     "direction": ("order_direction",),
+    "reversals": ("order", "order_direction"),
     "turned round": ("order_direction",),
     "sequences": ("sequence", "site"),
+    "cores": ("sequence", "site"),
     "site": ("site",),
     "sites": ("site_column", "site"),
-    "places": ("latitude", "longitude"),
+    "latitude": ("latitude",),
+    "longitude": ("longitude",),
     "glacial isostasy": ("gia", "gia_unit"),
+    "unit of these rates": ("gia_unit",),
     "pooled": ("pool", "site"),
     "gaps": ("gaps_by",),
     "layers": ("equal_depth",),
@@ -79,16 +91,8 @@ def understand(path: str, options: dict[str, Any], command: str, files: dict[str
     try:
         chosen = Options(**options, places=command == "field")
     except TableError as error:
-        grid = _grid(path, Options())
-        return {
-            "problems": [_problem(error)],
-            "facts": [],
-            "warnings": [],
-            "works": False,
-            "suggested": "",
-            "span": "",
-            "grid": grid,
-        }
+        nothing = {"facts": [], "warnings": [], "works": False, "suggested": "", "span": ""}
+        return {**nothing, "problems": [_problem(error)], "grid": _grid(path, Options(), Options())}
     models = {name: Path(file) for name, file in files.items()}
     if models and chosen.order is None:
         chosen = replace(chosen, order="none")  # as the command does: the age model has used it
@@ -100,10 +104,10 @@ def understand(path: str, options: dict[str, Any], command: str, files: dict[str
             _, cautions = read_age_files(models, reading)
             reading = explain_order(models, replace(reading, warnings=(*reading.warnings, *cautions)))
         except LaminaError as error:
-            problems.append({"text": visible(str(error)), "answers": {}, "places": []})
+            problems.append(_problem(error))
     if not problems and suggested != command:
         text = f"lamina {command} cannot read this table{f'; lamina {suggested} can' if suggested else ''}."
-        problems.append({"text": text, "answers": {}, "places": []})
+        problems.append(_problem(LaminaError(text)))
     return {
         "problems": problems,
         "facts": [] if reading is None else [_fact(*fact) for fact in reading.facts],
@@ -111,26 +115,35 @@ def understand(path: str, options: dict[str, Any], command: str, files: dict[str
         "works": not problems and reading is not None,
         "span": "" if reading is None else _span(reading.record),
         "suggested": suggested,
-        "grid": _grid(path, chosen, command, () if reading is None else reading.lines),
+        "grid": _grid(path, chosen, found.options, command, () if reading is None else reading.lines),
     }
 
 
-def _problem(error: TableError) -> dict[str, Any]:
-    known = {one.name for one in fields(Options)}
-    answers = {name: value for name, value in error.answers.items() if name in known}
-    answers.pop("places", None)  # that is another command, which the page suggests
-    if {"by", "places"} & set(error.answers):  # one record of several can be chosen
+def _problem(error: LaminaError) -> dict[str, Any]:
+    """What is wrong, the options that decide it, each with its most likely value or None, and the cells."""
+    text, found = visible(str(error)), error if isinstance(error, TableError) else TableError(str(error))
+    known = {one.name for one in fields(Options)} - {"places"}  # that is another command, which the page suggests
+    answers = {name: value for name, value in found.answers.items() if name in known}
+    if {"by", "places"} & set(found.answers):  # one record of several can be chosen
         answers["site"] = None
+    answers |= dict.fromkeys(name for name in _named(text) if name not in answers)
+    if "t" in answers and answers["t"] is None:  # another age model may date the rows
+        answers["ages"] = None
     return {
-        "text": visible(str(error)),
+        "text": text,
         "answers": {name: None if isinstance(value, StandIn) else value for name, value in answers.items()},
-        "places": [[None if line is None else int(line), column] for line, column in error.places[:MOST_ROWS]],
+        "places": [[None if line is None else int(line), column] for line, column in found.places[:MOST_ROWS]],
+        "choices": {name: list(map(visible, choices)) for name, choices in found.choices.items()},
     }
+
+
+def _named(text: str) -> list[str]:
+    """The options that a text names."""
+    return [one.name for one in fields(Options) if f"--{one.name.replace('_', '-')} " in f"{text} "]
 
 
 def _fact(what: str, understood: str, why: str) -> dict[str, Any]:
-    named = [one.name for one in fields(Options) if f"--{one.name.replace('_', '-')} " in f"{why} "]
-    controls = dict.fromkeys([*CONTROLS.get(what, ()), *named])
+    controls = dict.fromkeys([*CONTROLS.get(what, ()), *_named(why)])
     return {"what": what, "understood": visible(understood), "why": visible(why), "controls": list(controls)}
 
 
@@ -142,20 +155,32 @@ def _suggested(found: Survey) -> str:
 def _span(record: Record) -> str:
     """How many rows there are, and between which times."""
     t, rows = record.t[record.dated], count(len(record), "row")
-    return f"{rows}, dated from {plain(t.min())} to {plain(t.max())} {record.t_unit}".rstrip() if t.size else rows
+    if not t.size:
+        return rows
+    first, last = (fixed(end, decimals(np.ptp(t))) for end in (t.min(), t.max()))
+    return f"{rows}, dated from {first} to {last} {record.t_unit}".rstrip()
 
 
-def _grid(path: str, options: Options, command: str = "fit", used: Sequence[int] = ()) -> dict[str, Any] | None:
+def _grid(
+    path: str, options: Options, likely: Options, command: str = "fit", used: Sequence[int] = ()
+) -> dict[str, Any] | None:
+    """The cells and the roles of their columns. A role that only the most likely answers give is called assumed."""
     try:
-        shown = preview(path, options, command)
+        shown, assumed = (preview(path, one, command) for one in (options, likely))
     except TableError:
         return None
-    width, kept = len(shown.headers), {int(line) for line in used}
+    roles = shown.roles
+    if shown.headers == assumed.headers:
+        both = zip(roles, assumed.roles, strict=True)
+        roles = [role or (f"{other}, assumed" if other else "") for role, other in both]
+    kept = {int(line) for line in used}
     cells = [[cell[:LONGEST_CELL] for cell in row] for row in shown.cells[:MOST_ROWS]]
+    width = max(map(len, [shown.headers, *cells]))  # rows that are wider than the header are shown whole
+    none = [""] * (width - len(shown.headers))
     return {
-        "headers": [text[:LONGEST_CELL] for text in shown.headers],
-        "columns": shown.headers,
-        "roles": shown.roles,
+        "headers": [*(text[:LONGEST_CELL] for text in shown.headers), *none],
+        "columns": [*shown.headers, *none],
+        "roles": [*roles, *none],
         "header_line": shown.header_line,
         "lines": shown.lines[:MOST_ROWS],
         "cells": [row + [""] * (width - len(row)) for row in cells],

@@ -25,6 +25,9 @@ export async function call(path, body, options = {}) {
 
 export const post = (path, body = {}) => call(path, body);
 
+/** Send a table to the server; returns its key and its name there. */
+export const take = (file) => call("/api/tables", file, { headers: { "x-name": encodeURIComponent(file.name) } });
+
 /** Show a message at the top of the page; without a text, hide it. */
 export function complain(text) {
   const place = document.getElementById("message");
@@ -86,6 +89,15 @@ export function watchJobs(show) {
   });
 }
 
+// A file that is dropped elsewhere than on the first page must not take the place of the page.
+if (!byId("drop")) {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    complain("Drop a table on the first page. A second table is added at the option that takes it.");
+  });
+}
+
 /** A number of seconds in words. */
 export function duration(seconds) {
   const whole = Math.round(seconds);
@@ -95,7 +107,8 @@ export function duration(seconds) {
 /** Where a run stands, in a few words. */
 export function standing(job) {
   const { stage, sweeps, r_hat: rHat, ess } = job.progress;
-  if (job.state !== "running" || sweeps === undefined) return job.state;
+  if (job.state !== "running" || stage === undefined) return job.state;
+  if (!sweeps) return stage;
   const known = ess === undefined ? "" : `, R-hat ${(rHat ?? NaN).toFixed(3)}, ${Math.round(ess)} effective draws`;
   return `${stage}: ${sweeps.toLocaleString("en")} sweeps${known}`;
 }

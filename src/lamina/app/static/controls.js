@@ -25,8 +25,20 @@ export function control(option, value, known, explained, changed, place) {
     input.addEventListener("change", () => { note.textContent = words[input.value || option.default] ?? ""; });
     parts.push(note);
   }
+  if (option.kind === "file") parts.push(chooser(option, id, known));
   if (option.kind === "flag") parts.splice(0, 2, element("span", { class: "check" }, input, label));
   return element("div", { class: "control", "data-option": option.name }, ...parts);
+}
+
+/** A button that adds a file to those from which the option chooses. */
+function chooser(option, id, known) {
+  const input = element("input", {
+    id: `${id}-file`, class: "hidden", type: "file", change: (event) => {
+      if (event.target.files.length) known.add(option.name, event.target.files[0]).catch(() => { event.target.value = ""; });
+    },
+  });
+  return element("span", { class: "add" }, element("label", { class: "button", for: input.id }, "Add a file",
+    element("span", { class: "hidden" }, ` for ${option.flag}`)), input);
 }
 
 function makeInput(option, id, value, known, explained, changed) {
@@ -37,6 +49,7 @@ function makeInput(option, id, value, known, explained, changed) {
     });
   }
   const choices = option.kind === "choice" ? option.choices
+    : name in known.choices ? known.choices[name]
     : name in COLUMNS ? [...COLUMNS[name], ...known.columns] : option.kind === "file" ? known.tables : null;
   if (choices) return select(option, id, value ?? "", choices, changed);
   const several = option.kind === "list" || option.kind === "pair";

@@ -1,9 +1,9 @@
 // The first page: take a table, show what runs, list what has run.
-import { byId, call, complain, data, element, post, runAddress, standing, watchJobs } from "./common.js";
+import { byId, call, complain, data, element, post, runAddress, standing, take, watchJobs } from "./common.js";
 
-async function take(file) {
+async function show(file) {
   complain("");
-  const { key } = await call("/api/tables", file, { headers: { "x-name": encodeURIComponent(file.name) } });
+  const { key } = await take(file);
   location.assign(`/table/${key}`);
 }
 
@@ -14,7 +14,7 @@ async function choose(what) {
 
 const drop = byId("drop");
 byId("file").addEventListener("change", (event) => {
-  if (event.target.files.length) take(event.target.files[0]).catch(() => { event.target.value = ""; });
+  if (event.target.files.length) show(event.target.files[0]).catch(() => { event.target.value = ""; });
 });
 for (const kind of ["dragenter", "dragover"]) {
   document.addEventListener(kind, (event) => {
@@ -30,7 +30,7 @@ document.addEventListener("drop", (event) => {
   drop.classList.remove("over");
   const files = event.dataTransfer.files;
   if (files.length !== 1) complain(files.length ? "Drop one table at a time." : "That is no file.");
-  else take(files[0]).catch(() => {});
+  else show(files[0]).catch(() => {});
 });
 
 for (const { name, about } of data.records) {
@@ -70,11 +70,11 @@ byId("history").addEventListener("submit", (event) => {
 
 let over = -1;
 watchJobs((jobs) => {
-  const active = jobs.filter((job) => !job.over);
-  const ended = jobs.length - active.length;
-  byId("now").hidden = !active.length;
-  byId("jobs").replaceChildren(...active.map((job) => element("li", {},
-    element("a", { href: `/job/${job.key}` }, job.folder), ` ${standing(job)}`)));
+  const ended = jobs.filter((job) => job.over).length;
+  const shown = jobs.filter((job) => !job.over || !job.written); // those without results are listed nowhere else
+  byId("now").hidden = !shown.length;
+  byId("jobs").replaceChildren(...shown.map((job) => element("li", {},
+    element("a", { href: `/job/${job.key}` }, job.folder), ` ${standing(job)}`, job.over ? ": nothing is written" : "")));
   if (ended !== over) list().catch(() => {});
   over = ended;
 });

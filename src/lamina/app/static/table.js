@@ -1,5 +1,5 @@
 // The page of a table: what was understood, what to change, and the fit.
-import { byId, copy, data, element, post, say } from "./common.js";
+import { byId, copy, data, element, post, say, take } from "./common.js";
 import { control } from "./controls.js";
 import { showGrid } from "./grid.js";
 
@@ -7,11 +7,12 @@ const commands = Object.fromEntries(data.commands.map((one) => [one.name, one]))
 let command = data.choices.command ?? "fit";
 let chosen = { ...(data.choices.options ?? {}) };
 let followed = Boolean(data.choices.command);
-let known = { columns: [], sites: [], tables: data.tables.filter((name) => name !== data.name) };
+let known = { columns: [], sites: [], choices: {}, tables: data.tables.filter((name) => name !== data.name), add: addTable };
 let asked = 0;
 /** Options that give a column its role. */
 const ROLES = {
-  t: "input", t_sd: "input error", y: "output", y_sd: "output error", depth: "depth", order: "order", sequence: "core",
+  t: "input", t_sd: "input error", y: "output", y_sd: "output error", depth: "depth", thickness: "thickness", order: "order",
+  sequence: "core", site_column: "site", latitude: "latitude", longitude: "longitude",
 };
 
 const optionOf = (name) => commands[command].options.find((one) => one.name === name);
@@ -19,6 +20,13 @@ const optionOf = (name) => commands[command].options.find((one) => one.name === 
 /** The options that the command has; those of another command stay chosen, for when it comes back. */
 function values() {
   return Object.fromEntries(Object.entries(chosen).filter(([name]) => optionOf(name)));
+}
+
+/** Take another file, as the value of an option. */
+async function addTable(option, file) {
+  const { name } = await take(file);
+  known.tables = [...new Set([...known.tables, name])];
+  change(option, name);
 }
 
 function change(name, value) {
@@ -48,7 +56,8 @@ async function read() {
 
 function show(found) {
   const grid = found.grid;
-  known = { ...known, columns: grid ? grid.columns.filter(Boolean) : [], sites: sites(grid) };
+  const choices = Object.assign({}, known.choices, ...found.problems.map((problem) => problem.choices));
+  known = { ...known, choices, columns: grid ? grid.columns.filter(Boolean) : [], sites: sites(grid) };
   const scrolled = byId("grid").scrollTop;
   const roles = Object.keys(ROLES).filter(optionOf).map((name) => [name, ROLES[name]]);
   const point = showGrid(byId("grid"), grid, found.problems, roles, change);

@@ -65,8 +65,8 @@ def note_reversals(reading: Reading, record: Record, arranged: Arrangement, line
     if not pairs:
         return
     turned = sorted(lines[i] for one in found.values() for i in one.last[one.step < 0.0].tolist())
-    where = f" ({name_lines(turned)})" if turned else ""
-    reading.fact("reversals", f"{len(turned)} of {pairs} neighbours are reported against the order{where}")
+    where = name_lines(turned) if turned else "by their dates as measured"
+    reading.fact("reversals", f"{len(turned)} of {pairs} neighbours are reported against the order", where)
     backwards = _backwards(record, found)
     if backwards:
         reading.warn(

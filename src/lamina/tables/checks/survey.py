@@ -23,11 +23,13 @@ class Survey:
     asked: what must be decided or corrected, one error each; () if the table can be read as it is.
     reading: the table read with the most likely answers; None if no answer makes it readable, or it is many records.
     command: the command that works with these answers; "" if none does.
+    options: those that were given, with these answers.
     """
 
     asked: tuple[TableError, ...]
     reading: TableReading | None
     command: str
+    options: Options
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -53,16 +55,16 @@ def survey(
             reading = state.read(path)
         except TableError as error:
             if error.about in state.guessed:  # which the user has not given
-                return Survey(tuple(asked), None, "")
+                return Survey(tuple(asked), None, "", state.options)
             if set(error.answers) != {_COMMAND} and str(error) not in map(str, asked):
                 asked.append(error)
             following = state.answered(error.answers)
             if following is None:
-                return Survey(tuple(asked or [error]), None, "")
+                return Survey(tuple(asked or [error]), None, "", state.options)
             state = following
         else:
-            return Survey(tuple(asked), reading, state.worded(path))
-    return Survey(tuple(asked), None, "")
+            return Survey(tuple(asked), reading, state.worded(path), state.options)
+    return Survey(tuple(asked), None, "", state.options)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ def _choose_sheet(path: Path, names: list[str], sheet: str | None) -> str:
     if len(alike) == 1:
         return alike[0]
     what = f"there are {len(names)} sheets:" if sheet is None else f'there is no sheet "{sheet}", but'
-    raise problem(path, f"{what} {listing(names)}", f"choose one with {option('sheet', 'NAME')}")
+    error = problem(path, f"{what} {listing(names)}", f"choose one with {option('sheet', 'NAME')}")
+    error.choices = {"sheet": names}
+    raise error
 
 
 def _rows(path: Path, sheet: Any) -> Rows:
