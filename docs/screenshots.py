@@ -54,7 +54,7 @@ def pictures(tab: Tab, address: str) -> None:
         [form.elements.from.value, form.elements.to.value] = [at(0.75), at(0.5)];
         form.requestSubmit();
     })()""")
-    tab.wait("document.querySelectorAll('#rates li').length", 300.0)
+    tab.wait("document.querySelectorAll('#rates .flag').length", 300.0)
     take(tab, "run")
     tab.visit(f"{base}/", **SIZE)
     tab.wait("document.querySelectorAll('#runs tr').length")

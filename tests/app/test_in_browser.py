@@ -229,13 +229,13 @@ def test_an_interval_that_is_dragged_has_the_rate_of_the_command(tab, server, fi
     for part in 0.3, 0.6, 1.0:
         tab.send("Input.dispatchMouseEvent", type="mouseMoved", x=x0 + part * (x1 - x0), y=y, button="left", buttons=1)
     tab.send("Input.dispatchMouseEvent", type="mouseReleased", x=x1, y=y, button="left", clickCount=1)
-    assert "mm/year" in tab.wait("document.querySelector('#rates li')?.textContent", SECONDS)
+    assert "mm/year" in tab.wait("document.querySelector('#rates .flag')?.parentNode.textContent", SECONDS)
     tab.ask("""(() => {
         const form = document.getElementById("interval");
         [form.elements.from.value, form.elements.to.value] = ["100", "500"];
         form.requestSubmit();
     })()""")
-    said = tab.wait("document.querySelectorAll('#rates li')[1]?.textContent", SECONDS)
+    said = tab.wait("document.querySelectorAll('#rates .flag')[1]?.parentNode.textContent", SECONDS)
     run = json.loads((server.folder / fitted / "run.json").read_text())
     asked = server.json(f"/api/run/rate?name={fitted}&from=100&to=500")
     assert asked["mean"] == pytest.approx(run["intervals"][0]["mean"], rel=1e-12)
@@ -245,7 +245,7 @@ def test_an_interval_that_is_dragged_has_the_rate_of_the_command(tab, server, fi
         [form.elements.from.value, form.elements.to.value] = ["\u221250", "100"];
         form.requestSubmit();
     })()""")
-    said = tab.wait("document.querySelectorAll('#rates li')[2]?.textContent", SECONDS)
+    said = tab.wait("document.querySelectorAll('#rates .flag')[2]?.parentNode.textContent", SECONDS)
     assert said.startswith("\N{MINUS SIGN}50 to 100: ")
     assert said.endswith("--interval -50:100")
     marks = "document.querySelector('#figures .plot').layout.shapes.map(({ x0, x1 }) => `${x0}:${x1}`).join(' ')"

@@ -204,6 +204,7 @@ async def show(request: Request) -> Response:
     folder = history.find(state.folder, request.query_params.get("name", ""))
     run = history.read(folder)
     files = history.files(folder, run)
+    state.wake(state.posteriors)
     page = await run_in_threadpool(history.figures, folder) if history.REPORT in files else {"figures": []}
     return JSONResponse({**page, "run": run, "files": files, "busy": _busy(state, folder)})
 

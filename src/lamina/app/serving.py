@@ -97,7 +97,7 @@ def application(
         if held is not None:
             held.append(state)
         ready()
-        state.wake()
+        state.wake(state.tables)
         try:
             yield
         finally:

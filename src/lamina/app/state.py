@@ -25,15 +25,14 @@ class State:
         self.jobs = Jobs(folder)
         self.tables = Helper("lamina.app.helpers.understanding", READING, folder)
         self.posteriors = Helper("lamina.app.helpers.answers", ASKING, folder)
-        self.waking: asyncio.Task[None] | None = None
+        self.waking: set[asyncio.Task[None]] = set()
 
-    def wake(self) -> None:
-        """Start the process that reads tables, so that the first table need not wait for it."""
-        self.waking = asyncio.create_task(self._wake())
-
-    async def _wake(self) -> None:
-        with contextlib.suppress(HelperError):
-            await self.tables.ask("ready")
+    def wake(self, helper: Helper) -> None:
+        """Start a helper process, so that the first question need not wait for it."""
+        if helper.process is None:
+            task = asyncio.create_task(_wake(helper))
+            self.waking.add(task)
+            task.add_done_callback(self.waking.discard)
 
     def free_folder(self, table: str, command: Command) -> str:
         """A name for the results of a run that no folder has: that of the command line, with a number if need be."""
@@ -44,7 +43,12 @@ class State:
 
     async def close(self) -> None:
         """End every process and forget the tables."""
-        if self.waking is not None:
-            self.waking.cancel()
+        for task in self.waking:
+            task.cancel()
         await asyncio.gather(self.jobs.close(), self.tables.close(), self.posteriors.close())
         self.shelf.close()
+
+
+async def _wake(helper: Helper) -> None:
+    with contextlib.suppress(HelperError):
+        await helper.ask("ready")

@@ -166,7 +166,8 @@ def _grid(
 ) -> dict[str, Any] | None:
     """The cells and the roles of their columns. A role that only the most likely answers give is called assumed."""
     try:
-        shown, assumed = (preview(path, one, command) for one in (options, likely))
+        shown = preview(path, options, command)
+        assumed = shown if likely == options else preview(path, likely, command)
     except TableError:
         return None
     roles = shown.roles

@@ -1,5 +1,5 @@
 // A run that is written: its figures, its dates, rates of intervals, and its files.
-import { byId, call, data, element, post, say } from "./common.js";
+import { byId, call, data, element, post } from "./common.js";
 import { link, Plot } from "./plots.js";
 
 const query = (values = {}) => new URLSearchParams({ name: data.name, ...values });
@@ -18,7 +18,7 @@ async function begin() {
   const warnings = (run.warnings ?? []).length;
   byId("badges").append(
     element("li", { class: run.state === "converged" ? "" : "bad" }, run.state),
-    element("li", {}, `${run.rows} rows`), element("li", {}, data.name));
+    element("li", {}, `${run.rows} ${run.kind === "agedepth" ? "layers" : "rows"}`), element("li", {}, data.name));
   if (warnings) byId("badges").append(element("li", { class: "bad" }, `${warnings} warning${warnings > 1 ? "s" : ""}`));
   byId("facts").append(
     ...(run.understood ?? []).map(([what, understood, why]) => element("tr", {},
@@ -76,7 +76,7 @@ function connect() {
     });
     plot.on("plotly_selected", (event) => {
       const range = event?.range?.x;
-      if (range && RATE.test(plot.figure.id)) rate(...range);
+      if (range && RATE.test(plot.figure.id)) rate(...rounded(range, plot));
     });
   }
   listDates();
@@ -98,14 +98,25 @@ byId("interval").addEventListener("submit", (event) => {
   rate(...[from, to].map(({ value }) => Number(value.replace("−", "-"))));
 });
 
+/** The ends of an interval that was dragged, to about as many digits as a pixel is wide. */
+function rounded(range, plot) {
+  const [low, high] = plot.place.layout.xaxis.range.map(Number);
+  const step = 10 ** Math.floor(Math.log10(Math.abs(high - low) / 200));
+  return range.map((end) => Number((Math.round(end / step) * step).toPrecision(10)));
+}
+
 async function rate(from, to) {
-  say("Computing the mean rate.");
+  const line = element("li", {}, "Computing the mean rate …");
+  byId("rates").append(line);
   const found = await call(`/api/run/rate?${query({ from, to })}`).catch(() => null);
-  if (!found) return;
+  if (!found) {
+    line.remove();
+    return;
+  }
   const way = `mean rate${found.forward ? " forward in time" : ""}`;
   const worded = (one) => [element("strong", {}, `${found.span}: ${one.text}`), ` ${way}, above zero with probability ${one.above} `];
   const flag = element("span", { class: "flag" }, `--interval ${found.interval}`);
-  byId("rates").append(element("li", {}, ...(found.sites ? ofSites(found, way) : worded(found)), flag));
+  line.replaceChildren(...(found.sites ? ofSites(found, way) : worded(found)), flag);
   const mark = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: found.first, x1: found.last, fillcolor: "pale", opacity: 0.35, line: { width: 0 }, layer: "below" };
   for (const plot of plots.filter((one) => RATE.test(one.figure.id))) {
     plot.view = Object.fromEntries(["xaxis", "yaxis"].map((axis) => [axis, [...plot.place.layout[axis].range]]));
@@ -175,6 +186,7 @@ async function showDate(row, line) {
   byId("date").hidden = false;
   if (found.prior.length || found.draws) await plot.draw(); else plot.box.hidden = true;
   byId("date").dataset.row = String(row);
+  byId("row").value = `${row} ${line ?? ""}`;
   byId("date").focus();
 }
 
