@@ -295,7 +295,7 @@ def test_every_page_is_accessible_and_fits(tab, server, fitted, width, dark):
 
 def test_a_second_table_is_added_at_its_option(tab, server):
     drop(tab, server, "values.csv", "depth (cm),d18O,d18O_sd\n0,0.1,0.2\n10,0.3,0.2\n20,0.2,0.2\n")
-    tab.wait("document.getElementById('problem-ages-file')")
+    tab.wait("document.getElementById('problem-ages-file') !== null")
     tab.ask("""(() => {
         const files = new DataTransfer(), input = document.getElementById("problem-ages-file");
         files.items.add(new File(["depth,1,2,3\\n0,90,100,120\\n10,150,160,170\\n20,200,230,250\\n"], "members.csv"));
