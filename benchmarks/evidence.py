@@ -54,6 +54,7 @@ PARTS = (
     _own("variants-nuts", "variants.py", options="--nuts --repetitions 1"),
     _own("held-out", "held_out.py"),
     _own("agedepth", "agedepth.py"),
+    _own("thickness", "thickness.py"),
     _own("peers", "peers.py", "peers", "peer-fields"),
     Part("comparison", ("python benchmarks/comparison_page.py",), ("measured",), "docs/comparison.md", "docs/peers"),
     Part("atlantic", ("python benchmarks/atlantic.py --markdown docs/fields.md",), ("atlantic",), "docs/fields.md"),

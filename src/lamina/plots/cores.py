@@ -58,8 +58,8 @@ def age_depth(
         _draw_dates(ax, rejected.record, rejected.rows, width, {"facecolor": "none", "edgecolor": DATES}, "rejected")
     _mark_outliers(posterior, ax, rows, depths)
     if record.hiatus is not None:
-        for row in rows[record.hiatus[rows]]:
-            ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1)
+        for k, row in enumerate(rows[record.hiatus[rows]]):
+            ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1, label="" if k else "hiatus")
     names = describe(record)
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel(plain(names.time))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lamina import Record
-from lamina.tables import read
+from lamina.tables import Options, read, read_ages
 from lamina.tables.checks.reversals import _at_most, _reversal_chances, neighbours
 
 HEADER = "depth,age_bp,age_sd,value,value_sd\n"
@@ -44,6 +44,16 @@ def test_false_alarms_are_rare(table):
         rows = "".join(f"{k},{age:.0f},30,1,1\n" for k, age in enumerate(ages))
         warned += any("odds" in warning for warning in read(table(HEADER + rows)).warnings)
     assert warned <= 3
+
+
+@pytest.mark.parametrize(("reads", "t_errors", "advised"), [
+    (read, None, True), (read_ages, None, False), (read_ages, "normal", True),
+])  # fmt: skip
+def test_student_errors_are_advised_where_they_are_not_the_default(table, reads, t_errors, advised):
+    rows = "".join(f"{k},{1000 + 50 * k + (2000 if k == 4 else 0)},20,1,1\n" for k in range(9))
+    warnings = " ".join(reads(table(HEADER + rows), Options(t_errors=t_errors)).warnings)
+    assert "reversals that the errors do not explain" in warnings
+    assert ("student" in warnings) == advised
 
 
 def test_rows_at_one_depth_are_no_neighbours():

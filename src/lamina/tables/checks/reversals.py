@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...record import Record
-from ..columns import Reading
+from ..columns import NO_OUTPUT, Reading
 from ..messages import flag, name_lines, option, quote
 from ..numbers import Array
 from ..order import Arrangement, is_clear, rank_correlation
@@ -108,9 +108,10 @@ def _warn_of_large(reading: Reading, record: Record, found: list[Neighbours], li
         for z, i, j in large[:_NAMED]
     ]
     more = f"; and {len(large) - _NAMED} more" if len(large) > _NAMED else ""
-    # Radiocarbon dates have Student-t errors already.
+    # Radiocarbon dates have Student-t errors already, and age-depth models give them to the others by default.
+    normal = reading.columns.y.text != NO_OUTPUT or reading.options.t_errors == "normal"
     plain = record.dates is None or any(record.dates[row] is None for _, i, j in large for row in (i, j))
-    hint = f" ({option('t_errors', 'student')})" if plain else ""
+    hint = f" ({option('t_errors', 'student')})" if normal and plain else ""
     reading.warn(
         f"reversals that the errors do not explain: {'; '.join(named)}{more}. A date may be an outlier{hint}, its "
         "error too small, or rows of two cores may be under one name."
