@@ -33,6 +33,7 @@ NAMES = [
     "StorageError",
     "TableError",
     "Validation",
+    "WhiteNoise",
     "WriteError",
     "age_depth",
     "batch",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Periodic,
         RationalQuadratic,
         SquaredExponential,
+        WhiteNoise,
     )
     from .likelihood import log_likelihood
     from .posterior import Posterior, load
@@ -68,6 +69,7 @@ _HOMES = {
     "StorageError": "errors",
     "TableError": "tables.messages",
     "Validation": "validation",
+    "WhiteNoise": "kernels",
     "WriteError": "support.files",
     "age_depth": "fitting",
     "batch": "batches.batch",

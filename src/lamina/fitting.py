@@ -72,9 +72,9 @@ def fit(
         ``lamina[nuts]``), "npv" (the paper's variational method), "nigp" and "gp" (ignore the order; for comparison),
         "ensemble" (inputs from another age model, given as ``members`` or ``covariance``; ignores the order).
     kernel: a kernel or a sum. Its parameters are estimated, whatever their values here. Default: Matern32(). For a
-        record with places: Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite(), a curve
-        common to all sites, one of each region, a rate and an offset of each site; the rates are left out where there
-        are too few values to learn them.
+        record with places: Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite() +
+        WhiteNoise(), a curve common to all sites, one of each region, a rate and an offset of each site, and scatter
+        of rows beyond their errors; the rates are left out where there are too few values to learn them.
     gaps: prior of the gaps between neighbours of a sequence: "gamma" (default), "exponential", "uniform",
         "log-uniform".
     mean: "constant" (default), "linear" or "zero". Trend terms in the kernel are an alternative, with their own priors.

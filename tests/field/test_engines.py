@@ -6,7 +6,7 @@ import pytest
 from lamina.field import chain, oracle
 from lamina.field.data import at_sites, elsewhere, make_data
 from lamina.field.layout import Field, Sites
-from lamina.kernels import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby
+from lamina.kernels import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby, WhiteNoise
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +23,7 @@ KERNELS = {
         + Matern32(2.0, 0.7) * Nearby(800.0)
         + Linear(sd=0.3, origin=-2.0) * Nearby(500.0)
         + Matern12(1.0, 0.2) * EachSite()
+        + WhiteNoise(0.3)
         + Constant(sd=0.4) * EachSite()
         + Constant()
     ),

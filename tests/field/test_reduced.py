@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina import Constant, EachSite, Linear, Matern12, Matern32, Nearby
+from lamina import Constant, EachSite, Linear, Matern12, Matern32, Nearby, WhiteNoise
 from lamina.field import chain, reduced
 from lamina.field.data import at_sites
 from lamina.field.problem import as_field
@@ -14,8 +14,8 @@ from lamina.model.problem import build_problem
 pytestmark = pytest.mark.slow
 RATES = Linear(origin=3.0) * Nearby()
 KERNELS = {
-    "default": Matern32() + Matern32() * Nearby() + RATES + Constant() * EachSite(),
-    "only a level": Matern32() * Nearby() + RATES,
+    "default": Matern32() + Matern32() * Nearby() + RATES + Constant() * EachSite() + WhiteNoise(),
+    "only a level": WhiteNoise() + Matern32() * Nearby() + RATES,
     "two rates, two offsets": Matern12() * EachSite()
     + Constant() * Nearby()
     + Constant() * EachSite()

@@ -32,7 +32,7 @@ class Filtered(NamedTuple):
 def run(field: Field, theta: Array, data: Data, tau: Array) -> Filtered:
     """Filter the rows (N,) at times tau, common trend coefficients integrated out. Raises KernelError."""
     order = np.argsort(tau, kind="stable")
-    series, values = data.in_order(tau, order), field.values(theta)
+    series, values = data.in_order(tau, order, field.white_var(theta)), field.values(theta)
     columns = series.Z.shape[1]
     gains, E = new_gains(len(tau), field.size, columns), np.zeros((columns, columns))
     total = run_filter(field.layout, values, series, gains, E)
@@ -58,7 +58,8 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
     in_rows = np.empty((2, len(tau)))
     own = out.time + (out.Z * data.slope[found.order]).sum(axis=1)
     in_rows[:, found.order] = own, out.y_var
-    return found.value, in_rows[0], field.pull_gradient(theta, out.rate, out.mix), in_rows[1]
+    gradient = field.pull_gradient(theta, out.rate, out.mix, float(out.y_var.sum()))
+    return found.value, in_rows[0], gradient, in_rows[1]
 
 
 class Part(NamedTuple):

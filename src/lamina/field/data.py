@@ -28,10 +28,10 @@ class Data(NamedTuple):
         """Z (N, C): y less what is known before the fit, then the columns of the common trend."""
         return self.base + self.slope * tau[:, None]
 
-    def in_order(self, tau: Array, order: Array) -> Series:
-        """The rows in order of time."""
+    def in_order(self, tau: Array, order: Array, white_var: float) -> Series:
+        """The rows in order of time, with the variance of white noise."""
         Z = np.ascontiguousarray(self.columns(tau)[order])
-        return Series(tau[order], self.site[order], Z, self.y_var[order])
+        return Series(tau[order], self.site[order], Z, self.y_var[order] + white_var)
 
 
 class Targets(NamedTuple):

@@ -17,7 +17,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import KernelError
-from ..kernels import Constant, Kernel, Linear, Matern, Matern12, Matern32, Matern52, SpaceTime, Stationary, TrendTerm
+from ..kernels import (
+    Constant,
+    Kernel,
+    Linear,
+    Matern,
+    Matern12,
+    Matern32,
+    Matern52,
+    SpaceTime,
+    Stationary,
+    TrendTerm,
+    WhiteNoise,
+)
 from ..kernels.space import great_circle_km
 
 Array = np.ndarray
@@ -67,8 +79,8 @@ class Field:
 
     @cached_property
     def terms(self) -> tuple[Kernel, ...]:
-        """The terms that have states: all but the trend terms that are common to all sites."""
-        return tuple(term for term in self.kernel.terms if not isinstance(term, TrendTerm))
+        """The terms that have states."""
+        return terms_with_states(self.kernel)
 
     @cached_property
     def distance(self) -> Array:
@@ -125,8 +137,19 @@ class Field:
     @cached_property
     def pieces(self) -> list[slice]:
         """Where the parameters of each of ``terms`` are in theta."""
-        ends = np.cumsum([0, *(len(term.names) for term in self.terms)]).tolist()
-        return [slice(a, b) for a, b in pairwise(ends)]
+        ends = np.cumsum([0, *(len(term.names) for term in self.kernel.terms)]).tolist()
+        own = zip(self.kernel.terms, pairwise(ends), strict=True)
+        return [slice(a, b) for term, (a, b) in own if has_states(term)]
+
+    @cached_property
+    def white(self) -> Array:
+        """Where the logarithms of the standard deviations of white noise are in theta."""
+        ends = np.cumsum([0, *(len(term.names) for term in self.kernel.terms)])
+        return ends[[k for k, term in enumerate(self.kernel.terms) if isinstance(term, WhiteNoise)]]
+
+    def white_var(self, theta: Array) -> float:
+        """The variance that white noise adds to every row."""
+        return float(np.exp(2.0 * theta[self.white]).sum())
 
     def root_at(self, k: int, theta: Array) -> Array:
         """C (S, r) of term k at its own log-parameters: ``root`` without a kernel, because samplers call it often."""
@@ -159,13 +182,12 @@ class Field:
             return np.full((len(self.distance), 1), _sd(term))
         return _root(self.covariance(term))
 
-    def pull_gradient(self, theta: Array, d_rate: Array, d_mix: Array) -> Array:
-        """The gradient in theta (p,) from those in ``Values``: rate (K,) and mix (S, R)."""
-        found = []
-        layout, k = self.layout, 0
-        for term in self.at(theta).terms:
-            if isinstance(term, TrendTerm):
-                continue
+    def pull_gradient(self, theta: Array, d_rate: Array, d_mix: Array, d_white: float) -> Array:
+        """The gradient in theta (p,) from those in ``Values``, rate (K,) and mix (S, R), and in ``white_var``."""
+        gradient, layout = np.zeros(len(theta)), self.layout
+        gradient[self.white] = 2.0 * np.exp(2.0 * theta[self.white]) * d_white
+        for k, (term, piece) in enumerate(zip(terms_with_states(self.at(theta)), self.pieces, strict=True)):
+            found = []
             part = d_mix[:, layout.first[k] : layout.first[k] + layout.size[k]]
             time = getattr(term, "time", term)
             root = self.root(term)
@@ -175,8 +197,8 @@ class Field:
             if isinstance(term, SpaceTime):
                 for change in term.space.theta_derivatives(self.distance):
                     found.append(float((part * _cholesky_derivative(root, _sd(time) ** 2 * change)).sum()))
-            k += 1
-        return np.array(found)
+            gradient[piece] = found
+        return gradient
 
     def _in_sd(self, term: Kernel, root: Array) -> Array:
         """d C / d log sd."""
@@ -192,9 +214,7 @@ class Field:
         """
         away = great_circle_km(latitude, longitude, self.sites.latitude, self.sites.longitude)
         rows, own = [], []
-        for term in self.at(theta).terms:
-            if isinstance(term, TrendTerm):
-                continue
+        for term in terms_with_states(self.at(theta)):
             if not isinstance(term, SpaceTime):
                 rows.append(np.full((len(away), 1), _sd(term)))
                 own.append(np.zeros(len(away)))
@@ -242,6 +262,16 @@ def _cholesky_derivative(root: Array, change: Array) -> Array:
     lower = np.tril(inner)
     lower[np.diag_indices_from(lower)] *= 0.5
     return root @ lower
+
+
+def has_states(term: Kernel) -> bool:
+    """Whether a term is in the state: trends that all sites share are regression columns, white noise is an error."""
+    return not isinstance(term, TrendTerm | WhiteNoise)
+
+
+def terms_with_states(kernel: Kernel) -> tuple[Kernel, ...]:
+    """The terms that ``has_states``."""
+    return tuple(term for term in kernel.terms if has_states(term))
 
 
 def is_stationary(term: Kernel) -> bool:

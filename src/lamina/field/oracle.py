@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel, Linear, SpaceTime, Stationary, TrendTerm
+from ..kernels import Kernel, Linear, SpaceTime, Stationary, TrendTerm, WhiteNoise
 from ..kernels.space import great_circle_km
 from ..model.trend import LOG_2PI, at_times, integrate_out
 from .data import Data, gia_origin
-from .layout import Field
+from .layout import Field, terms_with_states
 
 Array = np.ndarray
 #: A place: the number of a site, or latitude and longitude.
@@ -38,9 +38,7 @@ def _in_time(kind: Kernel, t: Array, u: Array, order: tuple[int, int] = (0, 0)) 
 def _parts(field: Field, theta: Array) -> list[tuple[Kernel, Kernel, Array, float]]:
     """Each term with its kernel in time, the covariance of the sites to multiply it with, and the variance in it."""
     found = []
-    for term in field.at(theta).terms:
-        if isinstance(term, TrendTerm):
-            continue
+    for term in terms_with_states(field.at(theta)):
         kind = getattr(term, "time", term)
         scale = 1.0 if isinstance(kind, TrendTerm) else _variance(kind)
         found.append((term, kind, _sites(field, term) / (scale if isinstance(term, SpaceTime) else 1.0), scale))
@@ -64,7 +62,7 @@ def _sites(field: Field, term: Kernel) -> Array:
 
 def covariance(field: Field, theta: Array, data: Data, tau: Array) -> Array:
     """K (N, N) of the rows at times tau, with their errors."""
-    found = np.diag(data.y_var)
+    found = np.diag(data.y_var + sum(term.sd**2 for term in field.at(theta).terms if isinstance(term, WhiteNoise)))
     for _, kind, among, _ in _parts(field, theta):
         found = found + _in_time(kind, tau, tau) * among[np.ix_(data.site, data.site)]
     return found
@@ -87,8 +85,10 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
     value = trend.value - 0.5 * np.linalg.slogdet(K)[1] - 0.5 * len(tau) * LOG_2PI
     d_K = -0.5 * inverse - solved @ trend.weight @ solved.T
     d_tau = 2.0 * ((solved @ trend.weight) * data.slope).sum(axis=1)
-    d_theta = []
-    for term, kind, among, scale in _parts(field, theta):
+    gradient = np.zeros(len(theta))
+    gradient[field.white] = 2.0 * np.exp(2.0 * theta[field.white]) * np.trace(d_K)
+    for (term, kind, among, scale), piece in zip(_parts(field, theta), field.pieces, strict=True):
+        d_theta = []
         mixed = among[np.ix_(data.site, data.site)]
         d_tau += 2.0 * (d_K * _in_time(kind, tau, tau, (1, 0)) * mixed).sum(axis=1)
         lag = np.abs(tau[:, None] - tau)
@@ -103,7 +103,8 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
             factor = 1.0 if isinstance(kind, Stationary) else 1.0 / scale
             for change in term.space.theta_derivatives(field.distance):
                 d_theta.append(float((d_K * own * factor * change[np.ix_(data.site, data.site)]).sum()))
-    return value, d_tau, np.array(d_theta)
+        gradient[piece] = d_theta
+    return value, d_tau, gradient
 
 
 def predict(

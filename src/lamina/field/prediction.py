@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import Kernel, SpaceTime, Stationary, TrendTerm
+from ..kernels import Kernel, SpaceTime, Stationary
 from ..support.cpus import in_parts
 from . import chain
 from .chain import Part
 from .data import Data, Targets, at_sites, elsewhere
 from .filter import Series, new_gains
-from .layout import Layout, Values
+from .layout import Layout, Values, terms_with_states
 from .paths import draw_path
 from .problem import FieldProblem
 from .transition import SLOPE
@@ -43,7 +43,7 @@ def parts_of(kernel: Kernel) -> dict[str, Part]:
     common: terms without a factor in space, and the common trend; linear: rates of the sites; regional: curves that
     neighbouring sites share; local: curves of each site; offset: constants of the sites. The field is their sum.
     """
-    terms = [term for term in kernel.terms if not isinstance(term, TrendTerm)]
+    terms = terms_with_states(kernel)
     names = [_role(term) for term in terms]
     found = {}
     for name in ("common", "linear", "regional", "local", "offset"):
@@ -65,7 +65,7 @@ def _role(term: Kernel) -> str:
 
 def has_rate(kernel: Kernel, part: Part) -> bool:
     """Whether a part of a field has a rate of change."""
-    terms = [term for term in kernel.terms if not isinstance(term, TrendTerm)]
+    terms = terms_with_states(kernel)
     return all(term.has_rate for term, wanted in zip(terms, part.terms, strict=True) if wanted)
 
 

@@ -14,13 +14,14 @@ import numpy as np
 import scipy  # its parts load when they are first used
 
 from ..errors import KernelError
-from ..kernels import Kernel, Sum
+from ..kernels import Kernel, Sum, WhiteNoise
 from ..model.trend import LOG_2PI
 from .data import Data
 from .filter import Gains, Series, new_gains, run_filter
 from .layout import Field, Values, is_stationary
 from .paths import draw_path
 from .problem import FieldProblem
+from .statics import solve_static
 
 Array = np.ndarray
 
@@ -32,9 +33,8 @@ class Reduced:
     full: Field
     curves: Field  #: its terms that vary in time
     data: Data  #: with a column for each site and static term, after those of the common trend
-    moving: Array  #: positions in theta of the parameters of the curves
+    moving: Array  #: positions in theta of the parameters of the curves and of white noise
     static: tuple[tuple[int, slice], ...]  #: each static term: its number among the terms, and its parameters in theta
-    ones: Array  #: (q,) the precision of whitened coefficients: 0 for the common trend, 1 for static terms
 
 
 class Swept(NamedTuple):
@@ -61,7 +61,7 @@ def reduce(problem: FieldProblem) -> Reduced:
     field, data = problem.field, problem.data
     terms, edges = field.terms, field.pieces
     moving = [k for k, term in enumerate(terms) if is_stationary(term)]
-    kept: list[Kernel] = [terms[k] for k in moving]
+    kept: list[Kernel] = [*(terms[k] for k in moving), *(t for t in field.kernel.terms if isinstance(t, WhiteNoise))]
     curves = Field(kept[0] if len(kept) == 1 else Sum(tuple(kept)), field.sites)
     still = [k for k in range(len(terms)) if k not in moving]
     here = np.equal.outer(data.site, np.arange(len(field.distance))).astype(float)
@@ -74,16 +74,16 @@ def reduce(problem: FieldProblem) -> Reduced:
         full=field,
         curves=curves,
         data=data._replace(base=np.concatenate(base, axis=1), slope=np.concatenate(slope, axis=1)),
-        moving=np.concatenate([np.arange(edges[k].start, edges[k].stop) for k in moving]),
+        moving=np.concatenate([*(np.arange(edges[k].start, edges[k].stop) for k in moving), field.white]),
         static=tuple((k, edges[k]) for k in still),
-        ones=np.repeat([0.0, 1.0], [len(data.design.guess), len(still) * len(field.distance)]),
     )
 
 
 def sweep(reduced: Reduced, theta: Array, tau: Array) -> Swept:
     """Filter the measured rows at times tau (N,). Raises KernelError."""
     order = np.argsort(tau, kind="stable")
-    series, values = reduced.data.in_order(tau, order), reduced.curves.values(theta[reduced.moving])
+    own = theta[reduced.moving]
+    series, values = reduced.data.in_order(tau, order, reduced.curves.white_var(own)), reduced.curves.values(own)
     columns = series.Z.shape[1]
     gains, E = new_gains(len(tau), reduced.curves.size, columns), np.zeros((columns, columns))
     total = run_filter(reduced.curves.layout, values, series, gains, E)
@@ -104,18 +104,12 @@ def static_roots(reduced: Reduced, theta: Array) -> Array:
 
 def fit_static(reduced: Reduced, swept: Swept, transform: Array) -> Fitted:
     """Integrate the common trend and the static terms out, with ``static_roots`` of the latter. Raises KernelError."""
-    G = transform.T @ swept.E[1:, 1:] @ transform
-    G.flat[:: len(G) + 1] += reduced.ones
-    prior, q = reduced.data.design.prior, len(reduced.data.design.guess)
-    G[:q, :q] += prior[1:, 1:]
-    b = transform.T @ swept.E[1:, 0]
-    b[:q] += prior[1:, 0]
-    try:
-        L = np.linalg.cholesky(G)
-    except np.linalg.LinAlgError:
-        raise KernelError("The coefficients of the trend cannot be distinguished with the rows given.") from None
-    b = scipy.linalg.solve_triangular(L, b, lower=True, check_finite=False)
-    value = 0.5 * float(b @ b - swept.E[0, 0] - prior[0, 0]) - float(np.log(L.diagonal()).sum())
+    prior = np.ascontiguousarray(reduced.data.design.prior)
+    L, b = np.empty((len(transform), len(transform))), np.empty(len(transform))
+    determinant = solve_static(swept.E, prior, transform, len(reduced.full.distance), L, b)
+    if not np.isfinite(determinant):
+        raise KernelError("The coefficients of the trend cannot be distinguished with the rows given.")
+    value = 0.5 * float(b @ b - swept.E[0, 0] - prior[0, 0]) - determinant
     value += reduced.data.design.constant - 0.5 * (swept.total + len(swept.series.time) * LOG_2PI)
     return Fitted(value, L, b, transform)
 

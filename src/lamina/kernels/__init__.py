@@ -23,7 +23,8 @@ from .stationary import (
     SquaredExponential,
 )
 from .trend import Constant, Linear
+from .white import WhiteNoise
 
 __all__ = ["Constant", "Kernel", "Linear", "Product", "Stationary", "Sum", "TrendTerm"]
 __all__ += ["Matern", "Matern12", "Matern32", "Matern52", "Parametric", "Periodic", "RationalQuadratic", "Scaled"]
-__all__ += ["EachSite", "Nearby", "SpaceTime", "Spatial", "SquaredExponential"]
+__all__ += ["EachSite", "Nearby", "SpaceTime", "Spatial", "SquaredExponential", "WhiteNoise"]

@@ -77,11 +77,12 @@ class Kernel:
         return all(isinstance(term, Stationary | TrendTerm) for term in self.terms)
 
     def check_in_time(self) -> None:
-        """Raise KernelError for terms in space, which one curve cannot have."""
+        """Raise KernelError for terms in space and white noise, which one curve cannot have."""
         if not self._is_in_time:
             raise KernelError(
-                "The kernel has terms in space (Nearby, EachSite), and the record has no places. Give it site, "
-                "latitude and longitude, or leave these terms out to fit one curve."
+                "The kernel has terms in space (Nearby, EachSite) or white noise, which are for fields, and the record "
+                "has no places. Give it site, latitude and longitude, or leave these terms out to fit one curve (for "
+                'errors that may be too small: estimate="y_scale").'
             )
 
     def blocks(self) -> tuple[Any, ...]:

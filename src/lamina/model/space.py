@@ -7,7 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import KernelError, MethodError
-from ..kernels import Constant, EachSite, Kernel, Linear, Matern32, Nearby, SpaceTime, Stationary, TrendTerm
+from ..kernels import (
+    Constant,
+    EachSite,
+    Kernel,
+    Linear,
+    Matern32,
+    Nearby,
+    SpaceTime,
+    Stationary,
+    TrendTerm,
+    WhiteNoise,
+)
 from ..record import Record
 from ..records.axes import describe
 from ..records.places import Places
@@ -21,7 +32,7 @@ TIME_PART, TIME_FACTOR = 1.0 / 16.0, 2.5
 #: would have.
 SPACE_PART, SPACE_FACTOR, USUAL_KM = 0.5, 3.0, 1000.0
 #: Standard deviations: the factor, and the medians as parts of the spread about straight lines.
-SD_FACTOR, OFFSET_PART = 3.0, 0.3
+SD_FACTOR, OFFSET_PART, WHITE_PART = 3.0, 0.3, 0.1
 #: A rate is computed for sites with so many values, over so much of the longest span of a site.
 FEWEST_FOR_RATE, LEAST_SPAN = 4, 0.5
 
@@ -37,8 +48,8 @@ def default_kernel(record: Any) -> Kernel:
     """What is fitted if no kernel is given: one curve, or the field of Kopp et al. (2016) for a record with places.
 
     A curve that is common to all sites, one of each region, a rate of each site where there are enough values or
-    it is known before the fit, and an offset of each site. Rates turn about the youngest date, where heights of the sea
-    agree.
+    it is known before the fit, an offset of each site, and white noise: what rows have beyond their errors must not
+    become a curve. Rates turn about the youngest date, where heights of the sea agree.
     """
     places = getattr(record, "places", None)
     if not isinstance(places, Places):
@@ -47,7 +58,7 @@ def default_kernel(record: Any) -> Kernel:
     if places.has_gia or len(lines(record, record.t, places.index).rates) > 1:
         young = record.t[record.dated].min() if describe(record).backwards else record.t[record.dated].max()
         found = found + Linear(origin=float(young)) * Nearby()
-    return found + Constant() * EachSite()
+    return found + Constant() * EachSite() + WhiteNoise()
 
 
 def lines(record: Record, t: Array, site: Array, known: Array | None = None) -> Lines:
@@ -75,7 +86,7 @@ def space_priors(record: Record, t: Array, kernel: Kernel) -> list[tuple[float, 
 
     lengths in time: a sixteenth of the span; in space: half of the median distance of two sites; sd of curves: the
     spread of the values about a straight line at each site, shared among them; of rates: the size of their slopes; of
-    offsets: a part of that spread.
+    offsets and of white noise: a part of that spread.
     """
     places = record.places
     assert places is not None
@@ -98,6 +109,8 @@ def space_priors(record: Record, t: Array, kernel: Kernel) -> list[tuple[float, 
             sd = max(size, found_lines.spread / span)
         elif isinstance(kind, Constant):
             sd = OFFSET_PART * found_lines.spread
+        elif isinstance(kind, WhiteNoise):
+            sd = WHITE_PART * found_lines.spread
         found += [medians.get(name, (float(sd), SD_FACTOR)) for name in term.names]
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..kernels import Constant, EachSite, Kernel, Linear, SpaceTime, TrendTerm
+from ..kernels import Constant, EachSite, Kernel, Linear, SpaceTime, TrendTerm, WhiteNoise
 from .axes import describe
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def _of_field(record: Record, kind: str, term: Kernel) -> tuple[str, str]:
         of, unit = "rates of the sites", f"{record.y_unit or '1'}/{duration.removesuffix('s') or 'unit of time'}"
     elif isinstance(time, Constant):
         of, unit = "offsets of the sites", record.y_unit
+    elif isinstance(time, WhiteNoise):
+        of, unit = "scatter of rows beyond their errors", record.y_unit
     else:
         local = isinstance(term, SpaceTime) and isinstance(term.space, EachSite)
         of, unit = "local curves" if local else "regional curves", record.y_unit

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina import Constant, EachSite, Linear, Matern32, MethodError, Nearby
+from lamina import Constant, EachSite, Linear, Matern32, MethodError, Nearby, WhiteNoise
 from lamina.field import oracle
 from lamina.field.problem import as_field
 from lamina.fitting import prepare
@@ -22,8 +22,8 @@ from lamina.support.convergence import judge
 
 EACH, SITE = 5, np.array([0] * 5 + [1] * 5 + [1, 1, 0])
 T_SD = np.array([0.8] * 10 + [0.0, 0.5, 0.0])  # two cores, two exact rows, and an uncertain one without order
-KERNEL = Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite() + Constant()
-MEDIANS = [3.0, 1.0, 2.0, 0.5, 400.0, 0.1, 400.0, 0.3]
+KERNEL = Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() * EachSite() + Constant() + WhiteNoise()
+MEDIANS = [3.0, 1.0, 2.0, 0.5, 400.0, 0.1, 400.0, 0.3, 0.2]
 
 
 def make_record(**more):
@@ -89,7 +89,7 @@ def test_the_sampler_agrees_with_a_random_walk_on_dense_matrices():
     chains = [sample(problem, seed, 250, 1000) for seed in range(2)]
     drawn = np.array([one for one, _ in chains])
     live = np.ptp(drawn, axis=(0, 1)) > 0.0
-    assert live.sum() == 11 + 8 + 1  # exact rows stay
+    assert live.sum() == 11 + 9 + 1  # exact rows stay
     root = np.linalg.cholesky(np.cov(drawn[..., live].reshape(-1, live.sum()).T))
     walks = np.array([random_walk(problem, drawn[k, -1], root, live, 50 + k, 12_000) for k in range(2)])[..., live]
     drawn = drawn[..., live]
@@ -116,7 +116,7 @@ def make_chain(problem):
 
 @pytest.mark.slow
 def test_rates_and_offsets_move_where_all_parameters_of_curves_are_fixed():
-    fixed = {"length_1": 3.0, "sd_1": 1.0, "length_2": 2.0, "sd_2": 0.5, "length_km_2": 400.0}
+    fixed = {"length_1": 3.0, "sd_1": 1.0, "length_2": 2.0, "sd_2": 0.5, "length_km_2": 400.0, "sd_5": 0.1}
     problem = make_problem(fixed=fixed)
     drawn, sampler = sample(problem, 1, 10, 30)
     assert len(sampler.moving) == 0

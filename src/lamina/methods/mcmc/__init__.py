@@ -53,7 +53,7 @@ def run(
 ) -> Draws:
     """Sample. ``draws`` are kept in all, thinned evenly; ``max_sweeps`` is the limit of each chain after warm-up.
 
-    warmup: sweeps of warm-up, by default 500, with dense matrices 1000.
+    warmup: sweeps of warm-up, by default 500, with dense matrices 1000, on fields 400.
 
     checkpoint: ``Posterior.checkpoint`` of a fit of the same record and model that ended early, to continue from there.
     """
@@ -183,7 +183,7 @@ def _first_tuning(problem: Problem) -> Tuning:
 
 
 #: Sweeps of warm-up, unless another number is given.
-WARMUP: dict[type[Chain], int] = {MarkovChain: 500, DenseChain: 1000, FieldChain: 500}
+WARMUP: dict[type[Chain], int] = {MarkovChain: 500, DenseChain: 1000, FieldChain: 400}
 
 METHOD = Method(
     name="mcmc",

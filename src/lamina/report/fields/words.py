@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels import Constant, EachSite, Linear, SpaceTime, Stationary
+from ...kernels import Constant, EachSite, Linear, SpaceTime, Stationary, WhiteNoise
 from ...support.numbers import capitalised, count, join_words
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def model(posterior: Posterior) -> str:
     record, kernel = posterior.record, posterior.problem.kernel
     assert record.places is not None
     measured = count(int(record.measured.sum()), "measurement")
-    parts = [_part(term) for term in kernel.terms if isinstance(term, SpaceTime | Stationary)]
+    parts = [_part(term) for term in kernel.terms if isinstance(term, SpaceTime | Stationary | WhiteNoise)]
     known = ""
     if record.places.has_gia:
         errors = " and their reported standard deviations" if (record.places.gia_sd > 0.0).all() else ""
@@ -38,6 +38,8 @@ def model(posterior: Posterior) -> str:
 
 def _part(term: Kernel) -> str:
     """One term of the kernel."""
+    if isinstance(term, WhiteNoise):
+        return "white noise beside the reported errors"
     time = getattr(term, "time", term)
     what = {Linear: "a rate", Constant: "an offset"}.get(type(time), f"a Gaussian process ({_name(time)})")
     if not isinstance(term, SpaceTime):

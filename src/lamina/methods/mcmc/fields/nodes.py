@@ -16,13 +16,15 @@ Array = np.ndarray
 #: Nodes are at most so far apart, in length scales, and the variance between them is at most this part of the usual
 #: error of y: then the approximation is close, and nearly every pass is accepted.
 STEP, PART = 0.2, 0.02
-#: There are at most so many, and so many times as many as rows.
+#: Rows between two nodes depend on each other: there are at most so many of them, on average.
+ROWS = 8.0
+#: There are at most so many nodes, and so many times as many as rows.
 MOST, MOST_TIMES_ROWS = 500, 4
 
 
 def node_step(field: Field, values: Values, y_var: float, span: float, n: int) -> float:
     """The step from node to node over a span of time, for n rows with errors of variance ``y_var``."""
-    step, rough = span, 0.0
+    step, rough = span * min(ROWS / n, 1.0), 0.0
     for k, rate in enumerate(values.rate):
         if rate == 0.0:
             continue

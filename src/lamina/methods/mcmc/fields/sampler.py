@@ -29,9 +29,9 @@ Array = np.ndarray
 
 #: Nodes reach so many of the largest errors of dates beyond the data, and farther where rows lie beyond all dates.
 MARGIN = 10.0
-#: Random walks a sweep of the parameters of curves, and for each of them those of constants and rates; passes over the
-#: inputs; and for each of them moves of alpha.
-WALKS, STATIC_WALKS, PASSES, ALPHA_MOVES = 3, 1, 2, 4
+#: Moves a sweep of the parameters of curves: random walks, and after warm-up independent proposals; those of constants
+#: and rates; passes over the inputs; and for each of them moves of alpha. Parameters of curves are the slowest.
+WALKS, INDEPENDENT, STATIC_WALKS, PASSES, ALPHA_MOVES = 6, 4, 3, 2, 4
 
 
 def check_field(problem: Problem, options: dict[str, Any]) -> None:
@@ -151,12 +151,11 @@ class FieldChain(Chain):
                 "very near each other, compared with what the priors let the field vary. Merge such sites, give y_sd "
                 "all errors of y, or set narrower priors of sd and length_km (priors=...)."
             )
-        independent = 0 if rate > 0.0 else 1
-        for k in range(WALKS + independent):
-            if len(self.moving):
-                here = self._move(here, self.moving, self.walks["moving"], k >= WALKS, rate)
-            for _ in range(STATIC_WALKS if len(self.static) else 0):
-                here = self._move(here, self.static, self.walks["static"], False, rate)
+        independent = 0 if rate > 0.0 else INDEPENDENT
+        for k in range(WALKS + independent if len(self.moving) else 0):
+            here = self._move(here, self.moving, self.walks["moving"], k >= WALKS, rate)
+        for _ in range(STATIC_WALKS if len(self.static) else 0):
+            here = self._move(here, self.static, self.walks["static"], False, rate)
         if rate > 0.0:
             self.walks["moving"].learn(here.phi[self.moving])
             self.walks["static"].learn(here.phi[self.static])
@@ -184,21 +183,23 @@ class FieldChain(Chain):
         if here is None:
             return
         field, values, span = self.reduced.curves, here.swept.values, self.range[1] - self.range[0]
-        step = node_step(field, values, float(np.median(problem.data.y_var)), span, len(tau))
+        white = problem.field.white_var(problem.theta(phi))
+        step = node_step(field, values, float(np.median(problem.data.y_var)) + white, span, len(tau))
         first = self.range[0] - step * self.rng.random()  # a new grid each time
         nodes = first + step * np.arange(math.ceil(span / step) + 2)
         states, beta = reduced.draw(self.reduced, here.swept, here.fitted, nodes, self.rng)
         path, bridges = make_path(field, values, states, first, step)
-        data = self._data(beta)
+        data = self._data(beta, white)
         off = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
-        for move in self._spread_gaps, self._move_rows:
-            tau, phi, rest = self.now[0].copy(), self.now[1].copy(), off
+        moves = [self._spread_gaps, self._move_rows]
+        tau, phi = self.now[0].copy(), self.now[1].copy()
+        for move in moves if self.rng.random() < 0.5 else moves[::-1]:  # in either order: both together are reversible
             move(path, data, tau, phi, rate)
-            rest = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
-            self.passes[0] += 1
-            if math.log(self.rng.random()) < rest - off and self._is_within(tau):
-                self.now, off = (tau, phi), rest
-                self.passes[1] += 1
+        rest = log_exact(path, bridges, data, tau) - _sum(path, data, tau)
+        self.passes[0] += 1
+        if math.log(self.rng.random()) < rest - off and self._is_within(tau):
+            self.now = tau, phi
+            self.passes[1] += 1
         self.seen = self._look(values, path, states, beta)
 
     def _is_within(self, tau: Array) -> bool:
@@ -223,14 +224,14 @@ class FieldChain(Chain):
                    self.loose, self.steps)  # fmt: skip
         move_inputs(now, rate, self.rng)
 
-    def _data(self, beta: Array) -> Measured:
+    def _data(self, beta: Array, white_var: float) -> Measured:
         """What was measured less constants and rates, for all rows."""
         problem, data, n = self.field_problem, self.reduced.data, len(self.now[0])
         weights = np.concatenate([[1.0], -beta])
         base, slope, y_var = np.zeros(n), np.zeros(n), np.full(n, np.inf)
         base[problem.measured] = data.base @ weights
         slope[problem.measured] = data.slope @ weights
-        y_var[problem.measured] = problem.data.y_var
+        y_var[problem.measured] = problem.data.y_var + white_var
         return Measured(problem.places.index.astype(np.int64), base, slope, y_var)
 
     def _look(self, values: Values, path: Path, states: Array, beta: Array) -> Array:
