@@ -226,3 +226,28 @@ def test_all_inputs_are_watched_or_an_even_sample_and_all_ends():
     assert len(found) <= chains.WATCHED + 6
     assert np.diff(found).max() <= n // chains.WATCHED + 1
     np.testing.assert_array_equal(watched_rows(built, latent[:2000]), latent[:2000])
+
+
+def test_in_warm_up_a_chain_that_has_lost_its_way_takes_the_parameters_of_another(monkeypatch):
+    """Where they suit its own inputs far better, and only in long records."""
+    t = np.arange(200.0)
+    y = np.sin(t / 5.0)
+    posed = build_problem(lamina.Record(t=t, t_sd=0.1, y=y, y_sd=0.05), Model(lamina.Matern32()))
+    one, lost = (mcmc.MarkovChain(posed, np.random.SeedSequence(k), DrawBudget(4, 4)) for k in range(2))
+    theta = one.target.theta
+    one.state.phi[theta], lost.state.phi[theta] = np.log([8.0, 0.7]), np.log([2000.0, 0.001])
+    alpha = lost.state.phi[-4:].copy()
+    found = [chain.now[1].copy() for chain in (one, lost)]
+    for chain in one, lost:
+        chain.consider(found)
+    np.testing.assert_array_equal(lost.state.phi, found[1])  # short
+    monkeypatch.setattr(mcmc, "LONG", 100)
+    for chain in one, lost:
+        chain.consider(found)
+    np.testing.assert_array_equal(one.state.phi, found[0])
+    np.testing.assert_array_equal(lost.state.phi[theta], found[0][theta])
+    np.testing.assert_array_equal(lost.state.phi[-4:], alpha)
+    monkeypatch.setattr(mcmc, "FAR_BETTER", np.inf)
+    lost.state.phi[:] = found[1]
+    lost.consider(found)
+    np.testing.assert_array_equal(lost.state.phi, found[1])

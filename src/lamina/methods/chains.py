@@ -99,6 +99,11 @@ class Chain(ABC):
     def reset_adaptation(self) -> None:
         """Start again with the covariance of theta: earlier parts of the warm-up were far from the posterior."""
 
+    def consider(self, found: Sequence[Array]) -> None:  # noqa: B027
+        """In warm-up, continue from one of the parameters phi that all chains have found, if it suits the inputs here
+        far better. By default a chain keeps its own.
+        """
+
     def watched_curve(self, tau: Array, phi: Array, renewed: tuple[Array, ...]) -> Array:
         """The curve (n, T) at the times that convergence is judged on, given draws as in ``add``."""
         return curve_means(self.problem, tau, phi, renewed, self.times)

@@ -109,8 +109,16 @@ class ChainRunner:
         """Adapt the proposals, in three parts of which the last is the longest."""
         part = (3 * rounds) // 10 if rounds >= FEWEST_IN_PARTS else 0
         for some in part, part, rounds - 2 * part:
+            if part and self.warmed_up:
+                self.leader.submit(self._compare_parameters).result()
             self.advance(some, adapt=True)
             self.leader.submit(lambda: [chain.reset_adaptation() for chain in self.chains]).result()
+
+    def _compare_parameters(self) -> None:
+        """Let each chain see the parameters of all: in warm-up one of them may have lost its way."""
+        found = [chain.now[1].copy() for chain in self.chains]
+        for chain in self.chains:
+            chain.consider(found)
 
     def advance(self, count: int, adapt: bool = False) -> None:
         """All chains by ``count`` times ``thin`` rounds, in batches short enough to report and to interrupt."""

@@ -5,6 +5,8 @@ Several chains run on the CPUs there are, each with its own stream of random num
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...engine.packing import Packed
@@ -15,7 +17,7 @@ from .. import Method
 from ..chains import NUMBERS_A_PART, Chain, DrawBudget, draw_budget
 from ..draws import Checkpoint, Draws
 from ..runner import Progress, run_until_converged
-from ..target import CHANGING, Target, make_needs, make_target, new_trend
+from ..target import CHANGING, Target, log_density, make_needs, make_target, new_trend
 from ..words import Words, chain_evidence, chain_length
 from .chain import Kept, Schedule, State, advance
 from .dense_chain import DenseChain
@@ -34,6 +36,9 @@ KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "r
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
 #: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
 MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1)
+#: Chains of records of so many rows compare their parameters in warm-up if the logarithm of one differs by so much, and
+#: take those of another chain if the log-posterior of theta given the inputs is so much higher there.
+LONG, APART, FAR_BETTER = 2000, 1.0, 50.0
 #: With so many sequences or more, few rows of one are in a window, and moves are made as for one sequence.
 MOST_INTERLEAVED = 8
 #: The limit of each chain after warm-up, unless another is given.
@@ -118,6 +123,23 @@ class MarkovChain(Chain):
         near, first, second = self.state.moments
         n = int(self.state.seen[0])
         return (near + first / n, np.maximum(second / n - (first / n) ** 2, 0.0)) if n else None
+
+    def consider(self, found: Sequence[Array]) -> None:
+        # In the first sweeps, theta takes long steps while the inputs are far off. In a long record the posterior of
+        # theta is narrow, and steps that suit it would not lead back from a place far away.
+        theta, here = self.target.theta, self.state.phi
+        apart = np.ptp([phi[theta] for phi in found], axis=0)
+        if len(self.problem.record) < LONG or not (apart > APART).any():
+            return
+        choices = [here.copy() for _ in found]
+        for phi, other in zip(choices, found, strict=True):
+            phi[theta] = other[theta]
+        best = max(choices, key=self._log_density)
+        if self._log_density(best) > self._log_density(here) + FAR_BETTER:
+            here[theta] = best[theta]
+
+    def _log_density(self, phi: Array) -> float:
+        return log_density(self.target, self.state.tau, phi, np.empty(len(self.state.tau)), np.empty(len(phi)))
 
     def reset_adaptation(self) -> None:
         # In long records the posterior of theta is so narrow that values from before the chain reached it would swamp
