@@ -3,7 +3,7 @@
 Left out: dates of two real cores, every third in turn, and a third of the depths of simulated cores
 (``simulated_cores``), whose dates have normal errors or the Student-t errors that age-depth models assume by default.
 This is computed with memory, the default of age-depth models, and without, and, where errors are normal, with a model
-of normal errors. Priors may be tried on cores below 100: those of the table begin there.
+of normal errors. The default prior of the memory was chosen on the cores 0 to 59; those of the table begin at 100.
 
     python benchmarks/held_out.py [--cores 100] [--keep FILE] [--markdown docs/benchmarks.md]
 
@@ -35,7 +35,7 @@ from lamina.posterior.agedepth import times_at
 FOLDER = Path(__file__).parent / "cores"
 COMMAND = "Command: `python benchmarks/held_out.py --markdown docs/benchmarks.md`"
 REAL, FOLDS, STEPS = ("Sluggan", "MSB2K"), 3, (20, 80, 320)
-#: The first simulated core: priors may be tried on those before it.
+#: The first simulated core: on those before it, the default priors were chosen.
 FIRST = 100
 ERRORS = {"normal": "normal", "student": "Student-t"}
 #: How an age-depth model is computed here.

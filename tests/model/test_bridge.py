@@ -119,7 +119,7 @@ def test_with_memory_ages_between_layers_do_not_depend_on_the_layers():
 
 
 @pytest.mark.slow
-def test_with_the_usual_memory_the_law_hardly_depends_on_the_division():
+def test_with_a_short_memory_the_law_hardly_depends_on_the_division():
     # Memory of an eighth of the distance of dates: steps of that distance, or eight times as many.
     def spread(step):
         depth = np.arange(0.0, 40.1, step)

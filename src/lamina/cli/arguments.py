@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import MethodError
-from ..model.priors import ACC_MEAN, MEMORY_FACTOR, SHAPE_FACTOR
+from ..model.priors import ACC_MEAN, SHAPE_FACTOR
 from ..output.run import OutputRequest
 from ..posterior.intervals import checked
 from ..tables.messages import flag
 from ..validation import FOLDS
 
 #: Priors of accumulation: the parameter of each option, and the factor if only a median is given.
-ACCUMULATION = {"acc_mean": (ACC_MEAN, 2.0), "acc_shape": ("alpha", SHAPE_FACTOR), "memory": ("memory", MEMORY_FACTOR)}
+ACCUMULATION = {"acc_mean": (ACC_MEAN, 2.0), "acc_shape": ("alpha", SHAPE_FACTOR), "memory": ("memory", 3.0)}
 #: More times would fill the disk, most likely by a mistyped step.
 MOST_TIMES = 1_000_000
 

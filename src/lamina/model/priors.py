@@ -21,10 +21,10 @@ ALPHA_MEDIAN, ALPHA_FACTOR = 4.0, 4.5
 #: With depths: of the shape of the gamma process over the usual distance of dates.
 SHAPE_MEDIAN, SHAPE_FACTOR = 2.0, 4.0
 SCALE_FACTOR = 2.0
-#: Of the memory between gaps: half of the pace lasts from one row to the next.
-HALF, MEMORY_FACTOR = math.log(2.0), 3.0
-#: With depths: as a part of the usual distance of dates.
-MEMORY_PART = 0.125
+#: Of the memory between gaps, without depths: half of the pace lasts from one row to the next.
+HALF, ROWS_FACTOR = math.log(2.0), 3.0
+#: With depths: as a part of the usual distance of dates. Dates say little about it, so the factor is wide.
+MEMORY_PART, MEMORY_FACTOR = 1.0 / 3.0, 6.0
 LENGTH_FACTOR, SD_FACTOR = 4.5, 3.0
 #: The mean time per unit of depth may have a prior, but is not among phi.
 ACC_MEAN = "acc_mean"
@@ -121,11 +121,11 @@ def default_priors(record: Record, t: Array, kernel: Kernel) -> Array:
     length: an eighth of the time span (several kernels: from a half of it downwards, slow first), but 1 for a periodic
     kernel, whose length has no unit; period: a quarter of the span; shape: 1; sd: the standard deviation of y, shared
     among the kernels, but 1 for the further factors of a product; memory: half of the pace lasts from one row to the
-    next, or, with depths, an eighth of the usual distance of dates. For fields see ``space``.
+    next, or, with depths, a third of the usual distance of dates. For fields see ``space``.
     """
     found = (_time_priors if record.places is None else space_priors)(record, t, kernel)
     if record.depth is None:
-        found += [(1.0 / HALF, MEMORY_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
+        found += [(1.0 / HALF, ROWS_FACTOR), (ALPHA_MEDIAN - 1.0, ALPHA_FACTOR)]
     else:
         found += [(MEMORY_PART * usual_step(record), MEMORY_FACTOR), (SHAPE_MEDIAN, SHAPE_FACTOR)]
     return np.ascontiguousarray(np.array([*found, (1.0, SCALE_FACTOR), (1.0, SCALE_FACTOR)]).T)
