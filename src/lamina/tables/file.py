@@ -260,8 +260,10 @@ def _headers(path: Path, rows: Rows, at: int, texts: list[str], roles: Mapping[s
             found = f"a header has {len(text):,} characters, more than {LONGEST_HEADER:,} ({quote(text)})"
             raise problem(path, found, "give the columns short names", rows.lines[at])
         header = parse(i, text, roles)
-        if header.word not in roles and i in rows.meanings:
-            header = replace(parse(i, rows.meanings[i]), text=text)
+        if i in rows.meanings:
+            meant = parse(i, rows.meanings[i], roles)
+            mine = replace(header, unit=header.unit or meant.unit, scale=header.scale or meant.scale)
+            header = mine if header.word in roles else replace(meant, text=text)
         headers.append(header)
     return headers
 

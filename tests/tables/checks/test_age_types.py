@@ -49,3 +49,15 @@ def test_ages_before_present_that_say_nothing_else_are_calendar_ages_with_a_note
     facts = {fact.what: fact for fact in read(path).facts}
     assert facts["age type"].understood == "calendar ages"
     assert "--age-type radiocarbon" in facts["age type"].why
+
+
+def test_a_row_of_units_says_what_a_column_of_any_name_holds(table):
+    rows = "".join(f"Poz-10{k};{10 * k};{150 + 300 * k};40;1,5;0,3\n" for k in range(1, 5))
+    path = table("Probe;Tiefe;Alter;Fehler;Temperatur;Fehler T\n;[cm];[cal a BP];[a];[°C];[°C]\n" + rows)
+    options = Options(t="Alter", y="Temperatur", y_sd="Fehler T", depth="Tiefe")
+    found = read(path, options)
+    assert ages(found) == [None] * 4
+    assert found.record.t_unit == "cal a BP"
+    path.write_text(path.read_text().replace("[cal a BP]", "[a]"))
+    with pytest.raises(TableError, match=r"may hold radiocarbon ages.*Poz-101"):
+        read(path, options)

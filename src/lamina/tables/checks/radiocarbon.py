@@ -47,6 +47,8 @@ def is_calendar(reading: Reading) -> str:
         return f"the column is called {t}"
     if _CALENDAR.search(t.text) or _CALENDAR.search(options.t_unit or ""):
         return f"the header {t} says so"
+    if _CALENDAR.search(t.unit):
+        return f"the unit of {t}, {t.unit}, says so"
     if t.modelled or squash(t.text) in ("median", "mean"):
         return "they come from an age-depth model"
     named = [header for header in reading.columns.radiocarbon if is_radiocarbon(header.text)]
