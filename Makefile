@@ -35,7 +35,7 @@ bench: $(STAMP)  ## time the engine, against its peers
 
 evidence: $(STAMP)  ## run every benchmark and the paper again, and write every table of the docs (hours)
 	$(PIP) '.[dev,nuts,bench]'
-	$(BIN)/python benchmarks/evidence.py $(if $(AGAINST),--against $(AGAINST))
+	$(BIN)/python benchmarks/evidence.py $(if $(AGAINST),--against $(AGAINST)) $(if $(TOOLS),--python $(TOOLS))
 
 coverage: $(STAMP)  ## run the tests and show the lines they miss
 	$(BIN)/python -m pytest --cov --cov-report=term

@@ -1,6 +1,6 @@
 """Runs every benchmark, writes every table and figure of the documentation: ``make evidence``.
 
-python benchmarks/evidence.py [--list] [--only NAME ...] [--all] [--against PATH]
+python benchmarks/evidence.py [--list] [--only NAME ...] [--all] [--against PATH] [--python TOOL=PATH ...]
 
 Parts that are up to date are skipped, so that a run that broke off goes on where it was; ``--all`` runs them again. A
 part is up to date if its sections carry the digest of its script and nothing in src/ has changed since their commit.
@@ -94,7 +94,7 @@ def _git(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
 
 
-def run(part: Part, against: str | None) -> bool:
+def run(part: Part, against: str | None, python: list[str]) -> bool:
     """Run the commands of a part; whether all went well."""
     beside = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     for command in part.commands:
@@ -102,6 +102,7 @@ def run(part: Part, against: str | None) -> bool:
             print(f"{part.name}: needs --against PATH, a checkout of the lamina to compare with", flush=True)
             return False
         words = shlex.split(command.format(against=shlex.quote(against or "")))
+        words += ["--python", *python] if python and part.name == "peers" else []
         print(f"{part.name}: {shlex.join(words)}", flush=True)
         began = time.monotonic()
         code = subprocess.run(words, cwd=ROOT, env=beside).returncode
@@ -118,6 +119,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--all", action="store_true", help="also run what is up to date")
     parser.add_argument("--against", metavar="PATH", help="a checkout of the lamina to compare the sampler with")
+    parser.add_argument("--python", nargs="+", default=[], metavar="TOOL=PATH", help="interpreters, for the part peers")
     options = parser.parse_args()
     chosen = [part for part in PARTS if part.name in options.only]
     if options.list:
@@ -125,7 +127,7 @@ def main() -> None:
             print(f"{part.name:16s}{'up to date' if up_to_date(part) else 'to run'}")
         return
     waiting = [part for part in chosen if options.all or not up_to_date(part)]
-    failed = [part.name for part in waiting if not run(part, options.against)]
+    failed = [part.name for part in waiting if not run(part, options.against, options.python)]
     if failed:
         raise SystemExit(f"not written: {', '.join(failed)}")
 
