@@ -8,14 +8,15 @@ warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effec
 
     python benchmarks/mixing.py [--records "25 rows" ...] [--against PATH]
     python benchmarks/mixing.py --growth [--records "100 rows" ...] [--cpus 2] [--sweeps 2000]
-    python benchmarks/mixing.py --growth --records "1,000,000 rows" --cpus 2
+    python benchmarks/mixing.py --growth --records "1,000,000 rows" --cpus 2 --markdown docs/benchmarks.md
     python benchmarks/mixing.py --against PATH --markdown docs/benchmarks.md
     python benchmarks/mixing.py --growth --cpus 2 --markdown docs/benchmarks.md
 
 ``--against`` runs the same records with another checkout of lamina, each in a process of its own, in turn.
-``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps. A
-million rows have to be named, and make at most 300 sweeps. Records of up to 1,000 rows are fitted several times, with
-other seeds (``--repetitions``), longer ones once.
+``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps.
+Records of up to 1,000 rows are fitted several times, with
+other seeds (``--repetitions``), longer ones once. A million rows have to be named: two chains of 400 sweeps after
+warm-up, for most of an hour.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import argparse
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -46,6 +48,7 @@ class Setting(NamedTuple):
     cores: int = 1
     sweeps: int = 20_000  #: the most after warm-up
     sites: tuple[str, ...] = ()  #: of ``atlantic.csv``, instead of a simulation
+    chains: int = 4
 
 
 NEW_JERSEY = ("Cape May Courthouse", "Leeds Point", "Cheesequake", "ATLANTIC CITY", "SANDY HOOK")
@@ -60,8 +63,8 @@ RECORDS = {
 }
 GROWTH = {f"{rows:,} rows": Setting(rows, 10.0, 0.1) for rows in (100, 1000, 10_000, 100_000)}
 #: Run by name only.
-LONGEST = {"1,000,000 rows": Setting(1_000_000, 10.0, 0.1, sweeps=300)}
-LENGTH, SHAPE, CHAINS = 10.0, 2.0, 4
+LONGEST = {"1,000,000 rows": Setting(1_000_000, 10.0, 0.1, sweeps=400, chains=2)}
+LENGTH, SHAPE = 10.0, 2.0
 #: Of all chains together, where effective draws are compared: of fewer, they would be too uncertain.
 FEWEST_SWEEPS = 8000
 #: Longer records are fitted once.
@@ -124,7 +127,7 @@ def measure(setting: Setting, seed: int = 0, cpus: int = 1, draws: int = 2000) -
         warnings.simplefilter("ignore")  # that chains have not converged is part of the result
         lamina.fit(record, chains=1, draws=20, cores=1, warmup=10, max_sweeps=20)  # compiles
         start, clock = time.process_time(), time.perf_counter()
-        options = {"chains": CHAINS, "draws": draws, "cores": cpus, "progress": watch}
+        options = {"chains": setting.chains, "draws": draws, "cores": cpus, "progress": watch}
         found = lamina.fit(record, seed=seed, max_sweeps=setting.sweeps, **options).diagnostics
     seconds, sweeps = time.process_time() - began[0], found["sweeps"] - found["warmup"]
     ess = {"inputs": float(np.min(found["ess_inputs"])), **found["ess_theta"]}
@@ -132,7 +135,7 @@ def measure(setting: Setting, seed: int = 0, cpus: int = 1, draws: int = 2000) -
         "a second": {name: value / seconds for name, value in ess.items()},
         "least": min(ess.values()),
         "sweeps": sweeps,
-        "microseconds": 1e6 * seconds / (CHAINS * sweeps * setting.rows * setting.cores),
+        "microseconds": 1e6 * seconds / (setting.chains * sweeps * setting.rows * setting.cores),
         "CPU seconds": time.process_time() - start,
         "seconds": time.perf_counter() - clock,
         "converged": bool(found["converged"]),
@@ -176,7 +179,8 @@ def compare(names: list[str], options: argparse.Namespace) -> str:
                 found.append(run_in(checkout, name, options, seed))
         old, new = (_mean([slowest(one)[1] for one in found]) for found in both)
         slow = [", ".join(sorted({slowest(one)[0] for one in found})) for found in both]
-        a_sweep = [f"{_mean([one['least'] / (CHAINS * one['sweeps']) for one in found]):.2g}" for found in both]
+        chains = RECORDS[name].chains
+        a_sweep = [f"{_mean([one['least'] / (chains * one['sweeps']) for one in found]):.2g}" for found in both]
         cost = [f"{_mean([one['microseconds'] for one in found]):.2g}" for found in both]
         row = [
             name,
@@ -250,11 +254,13 @@ def main() -> None:
         return
     table = (grow if options.growth else compare)(options.records or list(every), options)
     if options.markdown:
+        section = "mixing-growth" if options.growth else "mixing"
+        section = "mixing-longest" if options.records == list(LONGEST) else section
         how = f"--growth --cpus {options.cpus}" if options.growth else "--against PATH"
+        how += f" --records {shlex.join(options.records)}" if options.records else ""
         how += f" --repetitions {options.repetitions}" if options.repetitions != REPETITIONS else ""
         command = f"python benchmarks/mixing.py {how} --markdown docs/benchmarks.md"
-        text = f"Command: `{command}`\n\n{machine()}\n\n{table}"
-        fill_section(options.markdown, "mixing-growth" if options.growth else "mixing", text)
+        fill_section(options.markdown, section, f"Command: `{command}`\n\n{machine()}\n\n{table}")
 
 
 if __name__ == "__main__":

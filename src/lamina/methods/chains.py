@@ -33,7 +33,7 @@ WATCHED = 1000
 WATCHED_TIMES = (0.05, 0.275, 0.5, 0.725, 0.95)
 #: Draws of records longer than this are kept in single precision, if it resolves FINENESS of every error of a date, and
 #: no more of them than fill MOST_BYTES.
-SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 400_000_000
+SINGLE_PRECISION_ABOVE, FINENESS, MOST_BYTES = 5000, 0.02, 300_000_000
 #: Draws go from the compiled chain to their places in parts of about this many numbers.
 NUMBERS_A_PART = 2_000_000
 #: Convergence is judged on at least this many draws of all chains, however few the user wants.
