@@ -9,8 +9,9 @@ sites, are reconstructed by the tools nearest to the task. Every peer runs in a 
 on one thread and chains on two cores, and has ``--limit`` seconds. A peer that is missing, fails or takes longer is
 shown as such.
 
-StratMC, PaleoSTeHM and gpax want versions of other packages that exclude each other. Install each into an environment
-of its own and name its interpreter: --python StratMC=PATH PaleoSTeHM=PATH gpax=PATH.
+PyMC, StratMC, PaleoSTeHM and gpax want versions of other packages that exclude each other. Install each into an
+environment of its own, PyMC together with lamina, and name its interpreter: --python PyMC=PATH StratMC=PATH
+PaleoSTeHM=PATH gpax=PATH.
 
 Tables go to CSV files and figures to ``--out``, the summary into the page between ``<!-- peers -->`` and
 ``<!-- /peers -->``, that of fields between ``<!-- peer-fields -->`` and ``<!-- /peer-fields -->``.
