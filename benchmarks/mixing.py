@@ -14,9 +14,8 @@ warm-up counts, until all inputs and parameters have R-hat <= 1.01 and 400 effec
 
 ``--against`` runs the same records with another checkout of lamina, each in a process of its own, in turn.
 ``--growth`` runs records of 100 to 100,000 rows until they converge, and fits the growth of the number of sweeps.
-Records of up to 1,000 rows are fitted several times, with
-other seeds (``--repetitions``), longer ones once. A million rows have to be named: two chains of 400 sweeps after
-warm-up, for most of an hour.
+Records of up to 1,000 rows are fitted several times, with other seeds (``--repetitions``), longer ones once. A million
+rows have to be named: two chains of 400 sweeps after warm-up, for most of an hour.
 """
 
 from __future__ import annotations
@@ -214,16 +213,18 @@ def grow(names: list[str], options: argparse.Namespace) -> str:
             float(np.mean([one[what] for one in found]))
             for what in ("sweeps", "CPU seconds", "seconds", "least", "megabytes")
         )
-        sizes.append(((GROWTH | LONGEST)[name].rows, sweeps))
+        converged = all(one["converged"] for one in found)
+        if converged:
+            sizes.append(((GROWTH | LONGEST)[name].rows, sweeps))
         row = [name, f"{len(found)}", f"{sweeps:,.0f}", f"{cpu:,.0f}", f"{seconds:,.0f}"]
-        row += ["yes" if all(one["converged"] for one in found) else "no", f"{max(one['r_hat'] for one in found):.3f}"]
+        row += ["yes" if converged else "no", f"{max(one['r_hat'] for one in found):.3f}"]
         row += [f"{least:.0f}", ", ".join(sorted({slowest(one)[0] for one in found})), f"{memory:.0f}"]
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
     if len(sizes) < 2:
         return "\n".join(lines)
     exponent = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
-    return "\n".join(lines) + f"\n\nThe number of sweeps grows as N to the power {exponent:.2f}."
+    return "\n".join(lines) + f"\n\nThe number of sweeps of fits that converged grows as N to the power {exponent:.2f}."
 
 
 def main() -> None:
