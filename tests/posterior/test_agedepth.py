@@ -10,7 +10,7 @@ import pytest
 import lamina
 from lamina import Record
 from lamina.dates import Uniform
-from lamina.posterior.agedepth import accumulation
+from lamina.posterior.agedepth import accumulation, describe_hiatuses
 from lamina.records.layers import add_layers
 
 DEPTH = np.array([0.0, 30.0, 60.0, 120.0, 150.0, 200.0])
@@ -178,6 +178,21 @@ def test_hiatuses_are_given_by_their_depths():
     for wrong in 500.0, -3.0, 30.0:
         with pytest.raises(lamina.RecordError, match="lies between no two rows; the rows have depths from 0 to 70"):
             lamina.age_depth(record, hiatus=[wrong])
+
+
+def test_the_length_of_a_hiatus_is_described():
+    depth = np.arange(0.0, 80.0, 10.0)
+    record = Record(20.0 * depth + 2000.0 * (depth > 35.0), 10.0, np.nan, np.inf, depth=depth, depth_unit="cm")
+    known = lamina.age_depth(record, steps=10, draws=200, cores=1, hiatus=[35.0])
+    (text,) = describe_hiatuses(known)
+    assert text.startswith("The hiatus at a depth of 35 cm took ")
+    took = known.ages([35.0, 35.001])["mean"].diff()[1]
+    assert float(text.split("took ")[1].split()[0].replace(",", "")) == pytest.approx(took, rel=0.05)
+    assert took == pytest.approx(2000.0, abs=150.0)
+    (text,) = describe_hiatuses(lamina.fit(replace(record, y=0.0 * depth, y_sd=np.full(8, 0.1), hiatus=depth == 30.0),
+                                           draws=200, cores=1, max_sweeps=500))  # fmt: skip
+    assert text.startswith("The hiatus between 30 cm and 40 cm, with the sediment between these rows, took ")
+    assert describe_hiatuses(lamina.age_depth(record, steps=10, draws=200, cores=1, max_sweeps=500)) == []
 
 
 def test_a_core_top_of_the_year_of_coring_holds_the_model():

@@ -17,7 +17,7 @@ from ..fitting import prepare_age_depth
 from ..model.mean_prior import contradictions
 from ..plots.cores import core_summary
 from ..plots.validation import validation_summary
-from ..posterior.agedepth import describe_width
+from ..posterior.agedepth import describe_hiatuses, describe_width
 from ..posterior.boxes import Rejected
 from ..posterior.diagnosis import likely_outliers, line_names
 from ..records.axes import describe
@@ -158,7 +158,7 @@ def describe_agedepth(result: Result) -> str:
     """The summary of the fit, how wide the bands are, likely outliers, the validation, and where the files are."""
     posterior, plan = result.posterior, result.plan
     names = line_names(posterior.record, plan.reading)
-    lines = [posterior.summary(names), describe_width(posterior)]
+    lines = [posterior.summary(names), describe_width(posterior), *describe_hiatuses(posterior)]
     if likely := likely_outliers(posterior, names):
         lines.append(f"more likely outliers than not: {', '.join(likely)}")
     if plan.validation is not None:

@@ -14,7 +14,7 @@ from ..model.bridge import STREAM, divide, has_process, whole_gaps
 from ..model.priors import usual_step
 from ..record import Record
 from ..records.axes import describe
-from ..support.numbers import count, number
+from ..support.numbers import count, number, with_range
 from .times import is_length
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ Array = np.ndarray
 CORE_POINTS = 200
 #: Steps whose pace is shown are at least this part of the length of a core.
 SHORTEST_STEP = 1.0 / 120.0
+#: Layers nearer to each other than this part of the length of a core are at one depth.
+AT_ONE_DEPTH = 1e-5
 #: A slice that takes more than this part of the length scale of the curve is long.
 LONG_SLICE = 0.5
 
@@ -175,6 +177,30 @@ def describe_width(posterior: Posterior, ages: pd.DataFrame | None = None) -> st
     mean, most = (f"{number(one)} {axes.duration}".rstrip() for one in (wide.mean(), wide.max()))
     widest = f"{ages['depth'][wide.idxmax()]:.4g} {record.depth_unit}".rstrip()
     return f"The 95 % range is {mean} wide on average and {most} at most, at a {axes.along} of {widest}."
+
+
+def describe_hiatuses(posterior: Posterior) -> list[str]:
+    """How long each hiatus took, in a sentence: median and 95 % range.
+
+    Where its depth is known only to lie between two rows, the time between them has sediment in it too.
+    """
+    record = posterior.record
+    if record.hiatus is None or record.depth is None:
+        return []
+    found: list[str] = []
+    unit, along = describe(record).duration, describe(record).along
+    for _, rows in record.sequences:
+        length = np.ptp(record.depth[rows])
+        for k in np.flatnonzero(record.hiatus[rows[:-1]]):
+            pair = rows[[k, k + 1]]
+            took = np.abs(np.diff(posterior.tau_of(pair), axis=1))
+            low, middle, high = weighted_quantiles(took, posterior.draws.weight, (0.025, 0.5, 0.975))[:, 0]
+            ends = [f"{one:.4g} {record.depth_unit}".rstrip() for one in np.sort(record.depth[pair])]
+            is_known = np.ptp(record.depth[pair]) < AT_ONE_DEPTH * length
+            where = f"The hiatus at a {along} of {ends[0]}" if is_known else f"The hiatus between {' and '.join(ends)}"
+            beside = "" if is_known else ", with the sediment between these rows,"
+            found.append(f"{where}{beside} took {with_range(middle, low, high, unit)}.")
+    return found
 
 
 def width_grid(record: Record) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RecordError
-from ..posterior.agedepth import describe_width, width_grid
+from ..posterior.agedepth import describe_hiatuses, describe_width, width_grid
 from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width, input_shifts
 from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, line_numbers, row_name
 from ..posterior.summary import parameters
@@ -42,7 +42,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
         raise RecordError(f"a report shows one core, and the record has several ({cores}). Fit each core by itself.")
     names = line_names(record, run.reading)
     ages, accumulation = posterior.ages(width_grid(record)), accumulation_quantiles(posterior)
-    lead = [_span(posterior, ages), describe_width(posterior, ages), _shifts(posterior)]
+    lead = [_span(posterior, ages), describe_width(posterior, ages), *describe_hiatuses(posterior), _shifts(posterior)]
     drawn = {"age-depth": _age_depth(posterior, ages, run), "accumulation": _accumulation(posterior, accumulation)}
     if tables.rejected is not None:
         drawn["age-depth"]["data"].append(_hollow(posterior, tables.rejected))
