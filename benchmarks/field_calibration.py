@@ -8,7 +8,7 @@ term that the default one has, white noise included.
 
     python benchmarks/field_calibration.py [--repetitions 160] [--planted dates] [--markdown docs/benchmarks.md]
 
-``--planted`` shows that the test can fail: the sampler takes errors of dates for a third smaller than they are
+``--planted`` shows that the test can fail: the sampler takes errors of dates for half of what they are
 ("dates"), priors for half as wide ("prior"), or rates of glacial isostasy as free of errors ("gia").
 ``--markdown`` makes the run and all planted ones, and writes the table into the page.
 """
@@ -38,7 +38,7 @@ from lamina.model.problem import Problem, build_problem
 
 Array = np.ndarray
 
-EACH, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.5, 0.2, 1.0
+EACH, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.5, 0.1, 1.0
 LATITUDE, LONGITUDE = np.array([35.0, 38.0, 41.0]), np.array([-76.0, -74.0, -71.0])
 GIA, GIA_SD = np.array([0.05, -0.1, 0.2]), np.array([0.05, 0.1, 0.15])
 ELSEWHERE = Place(-1, 37.0, -72.0)
@@ -49,7 +49,7 @@ KERNEL = Matern32() + Matern32() * Nearby() + Linear() * Nearby() + Constant() *
 KERNEL += Constant(sd=LEVEL_SD)
 #: Medians of the parameters; all priors have the same factor.
 MEDIANS = {"length_1": 2.0, "sd_1": 1.0, "length_2": 1.5, "sd_2": 0.6, "length_km_2": 400.0}
-MEDIANS |= {"sd_3": 0.1, "length_km_3": 500.0, "sd_4": 0.3, "sd_5": 0.2, "alpha": 3.0}
+MEDIANS |= {"sd_3": 0.1, "length_km_3": 500.0, "sd_4": 0.3, "sd_5": 0.15, "alpha": 3.0}
 FACTOR = 1.5
 PLANTED = ("dates", "prior", "gia")
 #: Draws that are kept, and sweeps from one to the next and of warm-up.
@@ -142,7 +142,7 @@ def pose(fields: dict[str, Any], factor: float = FACTOR) -> Problem:
 def pose_with_error(fields: dict[str, Any], error: str | None) -> Problem:
     """The problem as a sampler with one of the ``PLANTED`` errors would see it."""
     if error == "dates":
-        return pose(fields | {"t_sd": fields["t_sd"] / 1.5})
+        return pose(fields | {"t_sd": fields["t_sd"] / 2.0})
     if error == "gia":
         return pose(fields | {"gia_sd": None})
     return pose(fields, FACTOR**0.5) if error == "prior" else pose(fields)
