@@ -142,7 +142,8 @@ def _assign(table: Table) -> Columns:
     t = _named(table, options.t, "t")
     raw = [h for h in table.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
-    if t is not None and is_radiocarbon(t.text) and options.age_type != "calendar":
+    says_radiocarbon = t is not None and is_radiocarbon(t.text) and not table.program  # which knows better
+    if t is not None and says_radiocarbon and options.age_type != "calendar":
         t, raw = made_of_radiocarbon(options), [t]
     if t is None:
         t, limits = _of_age_model(table) or _of_limits(table) or (made_of_radiocarbon(options) if raw else None, [])

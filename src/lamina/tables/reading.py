@@ -272,6 +272,7 @@ def _note_columns(reading: Reading) -> None:
     used = {h.index for h in (*columns.measured, *columns.rejects, *others, *places) if h is not None}
     if needs_radiocarbon(reading):
         used |= {h.index for h in columns.of_radiocarbon}
+        used |= {h.index for h in reading.headers if (h.role or "").startswith("student")}
     named = {squash(name) for name in (options.order, options.sequence) if name}
     noted = {fact.understood for fact in reading.facts}
     ignored = [h for h in reading.headers if h.text and h.index not in used and squash(h.text) not in named]

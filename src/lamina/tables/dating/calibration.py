@@ -15,7 +15,7 @@ from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
 from ..messages import flag, option
-from ..numbers import Array, Mask, values
+from ..numbers import Array, Mask, blanks, values
 
 _THOUSANDS_OR_MILLIONS = re.compile(r"\b(?:ka|kyrs?|ma|myrs?)\b", re.IGNORECASE)
 _CURVE = "IntCal20"
@@ -37,19 +37,23 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
         reading.fact("reservoir error", f"the column {columns.delta_r_errors[0]}", why)
     marine = _warn_of_materials(reading, curves, offset)
     normal = reading.options.t_errors == "normal"
+    shapes = [_shapes(reading, kind, usual) for kind, usual in (("student a", 3.0), ("student b", 4.0))]
     dates: dict[int, Date] = {}
     make = cache(Radiocarbon)  # rows with the same age share their date, which is calibrated once
     for i, curve in curves.items():
-        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i]) or curve is None:
+        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i] + sum(s[i] for s in shapes)) or curve is None:
             continue  # a fault already
         if sd[i] <= 0.0:
             reading.fault("the error of the radiocarbon age is not above 0", "correct it", i, sd_header)
             continue
         try:
-            dates[i] = make(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
+            dates[i] = make(
+                ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal, *(s[i] for s in shapes)
+            )
         except RecordError as error:
             found, _, do = str(error).rstrip(".").partition(". ")
-            zone = {} if marine else _likely_zone(curve, found)  # which would be set for all rows
+            # A zone would be set for all rows.
+            zone = {} if marine or ages[i] >= offset[i] else _likely_zone(curve, found)
             reading.fault(found, do[:1].lower() + do[1:], i, age, **zone)
     _refuse_twice(reading, {i for i, curve in curves.items() if (curve or "").startswith("Marine")}, offset)
     why = "normal errors" if normal else "Student-t errors, as in Bacon"
@@ -58,6 +62,16 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
         why += f", where {columns.t} is empty"
     reading.fact("radiocarbon", f"{len(curves)} ages of the column {age} are calibrated", why)
     return dates
+
+
+def _shapes(reading: Reading, kind: str, usual: float) -> Array:
+    """A parameter of the Student-t errors in each row, from the column of its role; the usual one where it is empty."""
+    shapes = np.full(len(reading.cells), usual)
+    for header in (h for h in reading.headers if h.role == kind):
+        found = values(reading, header, "shape of the errors", blank=True)
+        shapes = np.where(blanks(reading, header), usual, found)
+        reading.fact("shape of errors", f"the column {header}", "a parameter of Bacon's Student-t errors")
+    return shapes
 
 
 def _likely_zone(curve: str, found: str) -> dict[str, Any]:

@@ -24,8 +24,8 @@ def names_other_ages(table: Table, age: Header) -> bool:
 
 
 def meaning(header: Header, words: str) -> Header:
-    """A header that means what these words do, and keeps the name that the user gave it."""
-    return replace(parse(header.index, words), text=header.text)
+    """A header that means what these words do, and keeps the name that the user gave it and its number of sigmas."""
+    return replace(parse(header.index, words), text=header.text, sigma=header.sigma, unclear=header.unclear)
 
 
 def with_meanings(table: Table, meanings: dict[Header | None, str]) -> Table:
