@@ -141,11 +141,31 @@ def test_limiting_rows_can_be_dropped(table):
     assert understood.warnings == ()
 
 
-def test_codes_have_no_side(table):
-    understood = read(table(with_column(EVEN, "limiting", ["0", "1", "freshwater", "-1"])))
+def test_a_yes_has_no_side(table):
+    understood = read(table(with_column(EVEN, "limiting", ["0", "1", "freshwater", "yes"])))
     assert understood.lines == (2, 4)
     assert_array_equal(understood.record.limit, [0, -1])
     assert any("lines 3 and 5" in warning for warning in understood.warnings)
+
+
+@pytest.mark.parametrize("header", ["type", "limit", "Limiting", "Limit type", "indicator_type"])
+@pytest.mark.parametrize("one", ["1", "1.0", "+1"])
+def test_codes_of_two_signs_are_asked_about(table, header, one):
+    path = table(with_column(EVEN, header, ["0", one, "0", "-1"]))
+    with pytest.raises(TableError, match=rf'column "{header}": the codes "0", .*write index, marine .*terrestrial'):
+        read(path)
+    assert read(path, Options(limiting="drop")).lines == (2, 4)
+    everything = read(path, Options(limiting="ignore"))
+    assert everything.lines == (2, 3, 4, 5)
+    assert everything.record.limit is None
+
+
+def test_signs_alone_are_not_index_points(table):
+    path = table(with_column(EVEN, "type", ["1", "-1", "-1", "1"]))
+    with pytest.raises(TableError, match='the codes "1", "-1" do not say') as asked:
+        read(path)
+    assert asked.value.answers == {"limiting": "ignore"}
+    assert "--limiting drop" not in str(asked.value)
 
 
 # --- hiatus and minimum gap -----------------------------------------------------------------------------------------
