@@ -457,3 +457,28 @@ def test_one_message_names_the_lines(table, content, options, pieces):
         assert piece in message[place:], message
         place = message.index(piece, place)
     assert "counting from 0" not in message
+
+
+# --- both sides of errors --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ("age_bp,age_2sd_plus,age_2sd_minus", "errors of the input"),
+        ("14C age,14C err plus,14C err minus", "errors of the radiocarbon ages"),
+    ],
+)
+def test_uneven_errors_are_named_with_the_worst_row(table, header, what):
+    path = table(f"depth,{header},value,value_sd\n1,500,60,58,1,1\n2,900,60,54,1,1\n3,1500,90,30,1,1\n")
+    [warning] = [text for text in read(path).warnings if "upper and lower" in text]
+    up, low = header.split(",")[1:]
+    assert f'{what} ("{up}", "{low}") differ by more than 5 % in lines 3 and 4, most in line 4, 90 and 30' in warning
+
+
+def test_uneven_limits_are_averaged_with_a_warning_unless_both_sides_are_kept(table):
+    path = table("depth,age_bp,age_min,age_max,value,value_sd\n1,500,480,520,1,1\n2,900,890,960,1,1\n")
+    [warning] = read(path).warnings
+    assert '("age_max", "age_min") differ by more than 20 % in line 3, most in line 3, 60 and 10' in warning
+    assert "--t-errors split" in warning
+    assert read(path, Options(t_errors="split")).warnings == ()

@@ -93,7 +93,7 @@ def test_common_era_database_has_one_and_two_sigma_in_one_file(table):
     assert record.sequence == ("North",) * 4 + ("South",) * 4
     assert (record.t_name, record.t_unit, record.y_name, record.y_unit) == ("Age", "CE", "RSL", "m")
     assert any("2 sites share one curve" in warning for warning in understood.warnings)
-    assert any("differ by more than 20 % (line 6)" in warning for warning in understood.warnings)
+    assert any("differ by more than 5 % in line 6" in warning for warning in understood.warnings)
     assert read(table(COMMON_ERA), Options(order="rows", site="south")).lines == (6, 7, 8, 9)
 
 

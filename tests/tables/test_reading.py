@@ -61,8 +61,8 @@ def test_one_sided_error_is_used_for_both_and_reported(table):
 
 
 def test_a_hyphen_beside_a_plus_is_a_minus(table):
-    understood = read(table("depth,age_bp,Age+2s,Age-2s,value,value_sd\n1,100,20,22,1,1\n2,210,40,40,1,1\n"))
-    assert_allclose(understood.record.t_sd, [10.5, 20])
+    understood = read(table("depth,age_bp,Age+2s,Age-2s,value,value_sd\n1,100,20,20.5,1,1\n2,210,40,40,1,1\n"))
+    assert_allclose(understood.record.t_sd, [10.125, 20])
     assert understood.warnings == ()
 
 

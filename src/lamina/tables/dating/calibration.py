@@ -10,7 +10,7 @@ from ...dates import Date, Radiocarbon
 from ...errors import RecordError
 from ...support.calendars import words
 from ...support.curves import ZONES, curve_name
-from ..checks.limits import are_limits, refuse_odd_errors
+from ..checks.limits import are_limits, refuse_odd_errors, warn_of_uneven
 from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
@@ -136,6 +136,8 @@ def _one_error(reading: Reading, ages: Array) -> tuple[Array, Header, bool]:
     up, low = (values(reading, one[0], "error", blank=np.isnan(ages)) for one in (upper, lower))
     if are_limits(reading, "t", (upper[0], lower[0]), up, low, ages):
         return np.abs(up - low) / 2.0, upper[0], True
+    pair = upper[0], lower[0]
+    warn_of_uneven(reading, pair, np.abs(up), np.abs(low), "errors of the radiocarbon ages", "", limits=False)
     return (np.abs(up) + np.abs(low)) / 2.0, upper[0], False
 
 
