@@ -364,7 +364,10 @@ BAD = {
     "an unknown curve": (
         with_column(RAW, "curve", ["IntCal20", "", "IntCal99"]),
         {},
-        ["core.csv, line 4, column \"curve\": there is no calibration curve 'IntCal99'", "write one of IntCal20"],
+        [
+            'core.csv, line 4, column "curve": lamina knows no calibration curve called "IntCal99"',
+            "write one of IntCal20",
+        ],
     ),
     "an unknown curve as an option": (RAW, {"curve": "Bomb"}, ["--curve", "no calibration curve 'Bomb'", "IntCal20"]),
     "a radiocarbon age older than its curve": (
@@ -482,3 +485,30 @@ def test_uneven_limits_are_averaged_with_a_warning_unless_both_sides_are_kept(ta
     assert '("age_max", "age_min") differ by more than 20 % in line 3, most in line 3, 60 and 10' in warning
     assert "--t-errors split" in warning
     assert read(path, Options(t_errors="split")).warnings == ()
+
+
+# --- words in a column of curves -------------------------------------------------------------------------------------
+
+
+def test_curves_may_be_spelled_in_other_ways(table):
+    names = ["Intcal 20", "SHCal-20", "IntCal 2020", "marine20.14c", "INTCAL_13"]
+    rows = "".join(f"{i},{1000 * i},60,{name},1,1\n" for i, name in enumerate(names, 1))
+    record = read(table(f"depth,age,age_err,curve,value,value_sd\n{rows}")).record
+    assert [date.curve for date in record.dates] == ["IntCal20", "SHCal20", "IntCal20", "Marine20", "IntCal13"]
+
+
+def test_words_that_name_no_curve_are_one_message(table):
+    path = table(
+        "depth,14C age,14C err,curve,value,value_sd\n1,900,60,marine,1,1\n2,1900,60,IntCal20,1,1\n3,2900,60,wood,1,1\n"
+    )
+    with pytest.raises(
+        TableError, match=r'lines 2 and 4, column "curve": .*"marine", "wood"; write one of IntCal20, SH'
+    ):
+        read(path)
+
+
+def test_a_column_of_curves_without_a_known_word_is_asked_about(table):
+    path = table("depth,age_bp,age_err,curve,value,value_sd\n1,900,60,marine,1,1\n2,1900,60,marine,1,1\n")
+    with pytest.raises(TableError, match=r'lines 2 and 3, column "curve": .*"marine".*--age-type calendar'):
+        read(path)
+    assert read(path, Options(age_type="calendar")).record.dates is None

@@ -14,6 +14,7 @@ from ..checks.limits import are_limits, refuse_odd_errors, warn_of_uneven
 from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
+from ..matching.curves import CURVES_TO_WRITE, is_curve, no_curves
 from ..messages import flag, option
 from ..numbers import Array, Mask, blanks, values
 
@@ -150,14 +151,12 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
     for i in rows:
         cell = "" if header is None else reading.cells[i][header.index].strip()
         named += [i] if cell else []
-        try:
-            found[i] = curve_name(cell or chosen or _CURVE)
-            if chosen is not None and ZONES.get(chosen) == found[i]:
-                found[i] = chosen  # which continues the curve of the table after 1950
-        except RecordError as error:
-            found[i] = None
-            what, _, known = str(error).rstrip(".").partition(". The curves are ")
-            reading.fault(what, f"write one of {known}", i, header)
+        found[i] = curve_name(cell or chosen or _CURVE) if is_curve(cell or _CURVE) else None
+        if chosen is not None and ZONES.get(chosen) == found[i]:
+            found[i] = chosen  # which continues the curve of the table after 1950
+    unknown = {i: reading.cells[i][header.index].strip() for i in named if found[i] is None} if header else {}
+    if unknown:
+        reading.fault(no_curves(unknown.values()), CURVES_TO_WRITE, list(unknown), header)
     if named:
         names = sorted({str(found[i]) for i in named if found[i] is not None})
         reading.fact("calibration", ", ".join(names), f"the column {header}")
