@@ -373,3 +373,30 @@ def test_description_is_plain_text_with_all_facts(table):
         "reversals",
     ):
         assert any(line.startswith(what) for line in text.splitlines()), what
+
+
+@pytest.mark.parametrize(
+    "header", ["Center depth (cm)", "depth_sample", "depth_corr", "mcd", "depth_bsf", "Core depth [m]"]
+)
+def test_names_of_depths(table, header):
+    assert read(table(f"{header},age_bp,error,value,value_sd\n3,300,10,1,1\n1,100,10,1,1\n")).lines == (3, 2)
+
+
+def test_a_column_that_runs_one_way_is_the_likely_depth(table):
+    rows = "1,10,300,60,5,1\n2,25,250,60,7,1\n3,30,900,60,6,1\n"
+    with pytest.raises(TableError, match=r'"strat" may be one: say --depth "strat".*--order none') as asked:
+        read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"))
+    assert asked.value.answers == {"depth": "strat"}
+    assert read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"), Options(depth="strat")).lines == (2, 3, 4)
+
+
+@pytest.mark.parametrize("header", ["n", "lat", "age_old"])
+def test_counts_places_and_ages_are_no_likely_depth(table, header):
+    with pytest.raises(TableError, match="nothing says which row is older") as asked:
+        read(table(f"{header},age_bp,error,value,value_sd\n1,300,60,5,1\n4,250,60,7,1\n9,900,60,6,1\n"))
+    assert asked.value.answers == {"order": "none"}
+
+
+def test_a_text_may_stand_between_an_age_and_its_error(table):
+    path = table("depth,model,note,error,value,value_sd\n1,100,a,10,1,1\n2,200,b,12,1,1\n")
+    assert_allclose(read(path, Options(t="model", scale="BP")).record.t_sd, [10, 12])

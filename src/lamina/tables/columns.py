@@ -236,9 +236,10 @@ def _errors(table: Table, centre: Header, role: str, limits: Sequence[Header] = 
         return mine
     nameless = ("error", "radiocarbon error") if is_radiocarbon(centre.text) else ("error",)
     for header in table.headers[centre.index + 1 :]:
-        if header.role not in nameless:
+        if header.role in nameless:
+            mine.append(header)
+        elif mine or any(map(is_number, table.column(header))):
             break
-        mine.append(header)
     others = {h.word for h in _values(table, role) if h.index != centre.index}
     return mine or [h for h in candidates if h.word not in others]
 

@@ -26,8 +26,12 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "depth": (
-        ("depth", "depths", "depthincore", "coredepth", "sampledepth", "compositedepth", "mbsf", "mcd"),
-        ("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface"),
+        ("depth", "depths", "depthincore", "coredepth", "sampledepth", "compositedepth", "mbsf", "mcd", "rmcd"),
+        (
+            *("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface", "depthbsf", "cmbsf"),
+            *("centerdepth", "centredepth", "depthcenter", "depthcentre", "depthsample", "depthcorr", "corrdepth"),
+            *("depthcomposite", "depthmcd", "mcddepth", "depthcore", "depthinthecore", "depthdown", "downcoredepth"),
+        ),
     ),
     "height": (
         ("height", "heightabovebase", "heightincore", "stratigraphicheight", "stratheight", "positionabovebase"),

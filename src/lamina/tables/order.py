@@ -69,13 +69,16 @@ def find_key(reading: Reading) -> Key | None:
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
         reading.fact("order", f"the middle of {top} and {bottom}: deeper is older", "their names")
         return Key(depth, top, "depth", older=True)
-    likely = likely_depth(reading)
-    named = "" if likely is None else f" ({likely} may be one: say {option('depth', quote(likely.text))})"
-    raise reading.header_problem(
-        f"nothing says which row is older: no column for depth, height or position{named}",
-        f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
-        "none to fit without order; sorting by the dates does not give the order",
-    ).suggesting(**({"order": "none"} if likely is None else {"depth": likely.text}))
+    used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
+    likely = likely_depth(reading, used)
+    nothing = "nothing says which row is older: no column for depth, height or position"
+    rows = "--order rows if the rows are in their known order, or --order none to fit without order"
+    never = "sorting by the dates does not give the order"
+    if likely is not None:
+        do = f"{likely} may be one: say {option('depth', quote(likely.text))}, or another {option('order', 'COLUMN')}"
+        raise reading.header_problem(nothing, f"{do}, {rows}; {never}").suggesting(depth=likely.text)
+    do = f"add one, or say {option('order', 'COLUMN')}, {rows}; {never}"
+    raise reading.header_problem(nothing, do).suggesting(order="none")
 
 
 def _column(reading: Reading, header: Header, why: str) -> Key:

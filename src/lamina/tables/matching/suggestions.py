@@ -1,13 +1,16 @@
 """A table in which no column is called like the input or the output: what to say, and which column is most likely."""
 
 import re
-from itertools import pairwise
+from collections.abc import Collection
+from itertools import chain, pairwise
 
 from ...support.text import is_number
 from ..file import Table
 from ..headers import Header, squash
 from ..messages import TableError, listing, option
 
+#: Steps from row to row that show which way a column runs.
+_FEWEST_STEPS = 2
 #: Rows that show what a column holds, and the part of them that must be numbers.
 _SAMPLE, _MOST = 100, 0.8
 #: The points of 1.040,5.
@@ -20,7 +23,7 @@ _AGE = re.compile(
     re.IGNORECASE,
 )
 _DEPTH = re.compile(
-    r"(?<![a-z])(?:\w*tiefe|teufe|profondeur|profundidad|profondit[àa]|diepte|djup)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:depths?|\w*tiefe|teufe|profondeur|profundidad|profondit[àa]|diepte|djup)(?![a-z])", re.IGNORECASE
 )
 _MIDDLES = {"median", "mean", "mode", "midpoint", "middle", "weightedmean", "medianprobability"}
 _CALENDAR = re.compile(r"(?<![a-z])(?:cal\w*|bp|ce|ad|b2k)(?![a-z])", re.IGNORECASE)
@@ -127,9 +130,24 @@ def _speaks_of_ages(table: Table) -> bool:
     return any(_AGE.search(_words(header)) for header in table.headers)
 
 
-def likely_depth(table: Table) -> Header | None:
-    """A column of numbers whose name means depth in another language."""
-    return next((h for h in table.headers if _DEPTH.search(_words(h)) and _numeric(table, h)), None)
+def likely_depth(table: Table, used: Collection[int] = ()) -> Header | None:
+    """A column of numbers whose name means depth; else one that grows, or falls, from row to row, as depths do.
+
+    used: the positions of columns that are something else.
+    """
+    free = [h for h in table.headers if h.text and h.index not in used and _numeric(table, h)]
+    named = [h for h in free if _DEPTH.search(_words(h))]
+    others = [h for h in free if h.role is None and not _ASIDE.search(_words(h)) and not _AGE.search(_words(h))]
+    return next(chain(named, (h for h in others if _runs_one_way(table, h))), None)
+
+
+def _runs_one_way(table: Table, header: Header) -> bool:
+    """Whether the numbers of a column all grow or all fall, and are more than a count of the rows."""
+    cells = [cell for cell in _sample(table, header) if is_number(cell)]
+    steps = [float(b) - float(a) for a, b in pairwise(cells)]
+    if len(steps) < _FEWEST_STEPS or len(cells) < len(table.cells[:_SAMPLE]):
+        return False
+    return (min(steps) > 0.0 or max(steps) < 0.0) and set(steps) not in ({1.0}, {-1.0})
 
 
 def _likely_output(table: Table) -> Header | None:
