@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lamina.records.axes import describe
-from lamina.tables import Options, TableError, read
+from lamina.tables import Options, TableError, read, read_ages
 from lamina.tables.reading import read_record
 
 PLAIN = "depth,age,age_sd,value,value_sd\n1,100,10,1.0,0.1\n2,210,10,1.1,0.1\n3,190,10,1.2,0.1\n4,400,10,1.3,0.1\n"
@@ -390,8 +390,28 @@ def test_a_column_that_runs_one_way_is_the_likely_depth(table):
     assert read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"), Options(depth="strat")).lines == (2, 3, 4)
 
 
-@pytest.mark.parametrize("header", ["n", "lat", "age_old"])
-def test_counts_places_and_ages_are_no_likely_depth(table, header):
+@pytest.mark.parametrize("cells", [("0-2", "10–12", "20 to 22"), ("0-2 cm", "10-12", "21")])
+def test_a_column_named_as_depth_may_hold_top_and_bottom(table, cells):
+    rows = "".join(f"{cell},{100 * i},10,{i},1\n" for i, cell in enumerate(cells, 1))
+    record = read(table(f"interval,age_bp,error,value,value_sd\n{rows}"), Options(depth="interval")).record
+    assert_allclose(record.depth, [1, 11, 21])
+
+
+def test_ages_are_needed_not_activities(table):
+    path = table("depth,210Pb_Bq_kg,210Pb_err\n1,300,10\n2,200,10\n")
+    for reader in read, read_ages:
+        with pytest.raises(TableError, match=r'"210Pb_Bq_kg", "210Pb_err" seem to be activities.*CRS, CFCS') as error:
+            reader(path)
+        assert "(no output)" not in str(error.value)
+
+
+def test_no_column_is_listed_that_is_not_there(table):
+    with pytest.raises(TableError, match='the columns are "depth", "amount"; name it'):
+        read_ages(table("depth,amount\n1,3\n2,2\n"))
+
+
+@pytest.mark.parametrize("header", ["n", "sample no", "age_old"])
+def test_counts_and_ages_are_no_likely_depth(table, header):
     with pytest.raises(TableError, match="nothing says which row is older") as asked:
         read(table(f"{header},age_bp,error,value,value_sd\n1,300,60,5,1\n4,250,60,7,1\n9,900,60,6,1\n"))
     assert asked.value.answers == {"order": "none"}
@@ -400,3 +420,20 @@ def test_counts_places_and_ages_are_no_likely_depth(table, header):
 def test_a_text_may_stand_between_an_age_and_its_error(table):
     path = table("depth,model,note,error,value,value_sd\n1,100,a,10,1,1\n2,200,b,12,1,1\n")
     assert_allclose(read(path, Options(t="model", scale="BP")).record.t_sd, [10, 12])
+
+
+RAGGED = "depth,age_bp,error,value,value_sd\n1,100,10,1,1\n2,200,10,1,1,see notes\n3,300,10,2\n4,400,10,1,1\n"
+
+
+def test_ragged_rows_name_what_is_beyond_the_header(table):
+    with pytest.raises(TableError) as error:
+        read(table(RAGGED))
+    assert 'line 3: the row has 6 cells, but the header in line 1 has 5 (beyond it: "see notes")' in str(error.value)
+    assert "line 4: the row has 4 cells" in str(error.value)
+    assert "--leave-out LINE" in str(error.value)
+
+
+def test_ragged_rows_can_be_left_out(table):
+    assert read(table(RAGGED), Options(leave_out=(3, 4))).lines == (2, 5)
+    with pytest.raises(TableError, match="line 4: the row has 4 cells"):
+        read(table(RAGGED), Options(leave_out=(3,)))

@@ -30,8 +30,6 @@ _ROLES = {
 }
 #: Index of an input that no column holds, because it is made of others.
 MADE = -1
-#: The name of a column that stands for an output, and is taken out again, where there is none to read.
-NO_OUTPUT = "(no output)"
 
 
 @dataclass(frozen=True)

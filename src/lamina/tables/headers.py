@@ -10,6 +10,8 @@ from ..support.calendars import spelled
 from .matching import Repeated
 from .messages import quote
 
+#: The name of a column that stands for an output, and is taken out again, where there is none to read.
+NO_OUTPUT = "(no output)"
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "t": (

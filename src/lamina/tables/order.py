@@ -69,6 +69,7 @@ def find_key(reading: Reading) -> Key | None:
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
         reading.fact("order", f"the middle of {top} and {bottom}: deeper is older", "their names")
         return Key(depth, top, "depth", older=True)
+    reading.refuse()  # several places are the first question
     used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
     likely = likely_depth(reading, used)
     nothing = "nothing says which row is older: no column for depth, height or position"

@@ -38,6 +38,10 @@ _ASIDE = re.compile(
 )
 _ELEVATION = re.compile(r"(?:elevation|altitude|h[öo]he)(?![a-z])(?!.*err)", re.IGNORECASE)
 _NO_ERROR = re.compile(r"[±σ]|(?<![a-z])(?:err\w*|unc\w*|\d?sd|\d?se|std\w*|sigma)(?![a-z])", re.IGNORECASE)
+#: Activities, from which models compute ages.
+_ACTIVITY = re.compile(
+    r"(?<!\d)210\W?pb|(?<![a-z])pb\W?210|(?<!\d)137\W?cs|(?<![a-z])cs\W?137|m?bq\W?k?g", re.IGNORECASE
+)
 _MEASURED = re.compile(
     r"(?:d|δ|delta)\s?-?(?:18o|13c|2h|d)(?![a-z0-9])|sst|temp|rsl|sea.?level|mg/?ca|uk.?37|tex.?86|salin|precip|co2|ch4",
     re.IGNORECASE,
@@ -50,9 +54,17 @@ def no_input(table: Table) -> TableError:
     if limits:
         return limits.suggesting(**({"t": middles[0].text} if len(middles) == 1 else {"t_errors": "uniform"}))
     found = f"no column holds the input (age, year); the columns are {table.listed}"
-    error = table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
     likely = _likely_input(table)
-    return error if likely is None else error.suggesting(t=likely.text)
+    if likely is not None:
+        return table.header_problem(found, f"name it with {option('t', 'COLUMN')}").suggesting(t=likely.text)
+    activities = [h for h in table.headers if _ACTIVITY.search(_words(h))]
+    if activities:
+        found = f"{listing(activities)} seem to be activities, and no column holds an age"
+        do = "lamina needs the ages that a model such as CRS, CFCS or Plum computes from them (serac and rplum do so)"
+        return table.header_problem(
+            found, f"{do}: add them with their errors, or name them with {option('t', 'COLUMN')}"
+        )
+    return table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
 
 
 def no_output(table: Table, depth: Header | None) -> TableError:
