@@ -437,3 +437,32 @@ def test_ragged_rows_can_be_left_out(table):
     assert read(table(RAGGED), Options(leave_out=(3, 4))).lines == (2, 5)
     with pytest.raises(TableError, match="line 4: the row has 4 cells"):
         read(table(RAGGED), Options(leave_out=(3,)))
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "# NOAA\n# Title: a core\n# depth\tage_bp\terror\tvalue\tvalue_sd\n",
+        "#depth\tage_bp\terror\tvalue\tvalue_sd\n",
+    ],
+)
+def test_a_header_may_be_the_last_comment(table, above):
+    path = table(f"{above}1\t100\t10\t1\t1\n2\t200\t10\tNA\t1\n3\t300\t10\t2\t1\n")
+    understood = read(path, Options(incomplete=True))
+    assert_allclose(understood.record.t, [100, 200, 300])
+    assert understood.lines[0] == above.count("\n") + 1
+    assert "the last comment above the rows" in understood.describe()
+
+
+def test_a_header_of_its_own_is_better_than_a_comment(table):
+    path = table("# a,b,c,d,e\ndepth,age_bp,error,value,value_sd\n1,100,10,1,1\n2,200,10,1,1\n")
+    assert read(path).lines == (3, 4)
+
+
+@pytest.mark.parametrize("header", ["pub_year", "Year published", "Year (of publication)", "year_cored"])
+def test_other_years_are_no_ages(table, header):
+    with pytest.raises(TableError, match="no column holds the input") as error:
+        read(table(f"depth,{header},value,value_sd\n1,2001,1,1\n2,2003,1,1\n"))
+    assert error.value.answers == {}
+    rows = "1,2001,10,1,1,1\n2,2003,20,1,1,1\n"
+    assert_allclose(read(table(f"depth,{header},age_bp,error,value,value_sd\n{rows}")).record.t, [10, 20])

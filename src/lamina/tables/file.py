@@ -270,10 +270,15 @@ def _headers(path: Path, rows: Rows, at: int, texts: list[str], roles: Mapping[s
 
 def _refuse_numbers_as_header(path: Path, rows: Rows, at: int) -> None:
     cells = [cell for cell in rows.cells[at] if cell]
-    if all(re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?", cell) for cell in cells):
+    numbers = [cell for cell in cells if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?", cell)]
+    if len(numbers) == len(cells):
         found = "there is no header: the first row holds only numbers"
-        do = "put a line with the names of the columns above it (without # in front)"
-        raise problem(path, found, do, rows.lines[at])
+    elif 2 * len(numbers) >= len(cells) and all(parse(k, cell).role is None for k, cell in enumerate(cells)):
+        found = f"there is no header: the first row seems to hold measurements ({listing(cells)})"
+    else:
+        return
+    do = "put a line with the names of the columns above it (without # in front)"
+    raise problem(path, found, do, rows.lines[at])
 
 
 def _names_only(row: list[str]) -> bool:

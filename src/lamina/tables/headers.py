@@ -251,7 +251,7 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
     header = Header(index, text, unit=_unit(part))
     if len(squashed) > _LONGEST:
         return header
-    if squashed in _LIMIT and not named:
+    if squashed in _LIMIT and squashed not in named:
         return replace(header, role="limiting", word=squashed, rank=1)
     found = _MODIFIERS.around(squashed, (*named, *_WORDS))
     if found and (len(found[1]) > 1 or found[1] in named or _SINGLE.match(body.lower())):
@@ -263,6 +263,8 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
         modifiers = squashed, ""
     else:
         return header
+    if "publ" in part.lower() and header.word in ("year", "years", "date") and header.word not in named:
+        return Header(index, text)  # a year of publication
     return _with_modifiers(header, modifiers, _bracketed(part))
 
 

@@ -36,6 +36,12 @@ _ASIDE = re.compile(
     r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
     re.IGNORECASE,
 )
+#: Words for years in which something else happened to a sample.
+_OTHER_YEAR = re.compile(
+    r"(?<![a-z])(?:pub|publ\w*|references?|collect\w*|sampl(?:ed|ing)|cored|coring|measured|analy[sz]\w*|entry|entered"
+    r"|submitted|received|accessed|drill\w*|recovered|retrieved)(?![a-z])",
+    re.IGNORECASE,
+)
 _ELEVATION = re.compile(r"(?:elevation|altitude|h[öo]he)(?![a-z])(?!.*err)", re.IGNORECASE)
 _NO_ERROR = re.compile(r"[±σ]|(?<![a-z])(?:err\w*|unc\w*|\d?sd|\d?se|std\w*|sigma)(?![a-z])", re.IGNORECASE)
 #: Activities, from which models compute ages.
@@ -123,6 +129,7 @@ def _likely_input(table: Table) -> Header | None:
     """A column of numbers whose name suggests ages or years; one with a calendar, or corrected, first."""
     plain = {h.index: _WITHIN.sub("", _words(h)) for h in table.headers}
     ages = [h for h in table.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
+    ages = [h for h in ages if "age" in h.text.lower() or not _OTHER_YEAR.search(_words(h))]
     found = [h for h in ages if _numeric(table, h)]
 
     def likelihood(header: Header) -> int:
