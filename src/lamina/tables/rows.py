@@ -186,7 +186,7 @@ def _ask_about_codes(reading: Reading) -> bool:
         f"{drop}{flag('limiting')} ignore to use all rows as index points (limiting= in Python)",
         None,
         header,
-        limiting="drop" if drop else "ignore",
+        **({"limiting": "drop"} if drop else {}),
     )
     return True
 
