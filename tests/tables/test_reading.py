@@ -390,10 +390,13 @@ def test_a_column_that_runs_one_way_is_the_likely_depth(table):
     assert read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"), Options(depth="strat")).lines == (2, 3, 4)
 
 
-@pytest.mark.parametrize("cells", [("0-2", "10–12", "20 to 22"), ("0-2 cm", "10-12", "21")])
+@pytest.mark.parametrize("cells", [("0-2", "10–12", "20 to 22"), ("0-2 cm", "10-12", "20.5-21.5")])
 def test_a_column_named_as_depth_may_hold_top_and_bottom(table, cells):
     rows = "".join(f"{cell},{100 * i},10,{i},1\n" for i, cell in enumerate(cells, 1))
-    record = read(table(f"interval,age_bp,error,value,value_sd\n{rows}"), Options(depth="interval")).record
+    path = table(f"interval,age_bp,error,value,value_sd\n{rows}")
+    with pytest.raises(TableError, match='"interval" may be one: say --depth "interval"'):
+        read(path)
+    record = read(path, Options(depth="interval")).record
     assert_allclose(record.depth, [1, 11, 21])
 
 
@@ -466,3 +469,8 @@ def test_other_years_are_no_ages(table, header):
     assert error.value.answers == {}
     rows = "1,2001,10,1,1,1\n2,2003,20,1,1,1\n"
     assert_allclose(read(table(f"depth,{header},age_bp,error,value,value_sd\n{rows}")).record.t, [10, 20])
+
+
+def test_two_depths_are_a_question(table):
+    with pytest.raises(TableError, match='2 columns may hold the depth: "depth", "depth_corr"'):
+        read(table("depth,depth_corr,age_bp,error,value,value_sd\n1,1,100,10,1,1\n2,3,200,10,1,1\n"))

@@ -28,10 +28,21 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "depth": (
-        ("depth", "depths", "depthincore", "coredepth", "sampledepth", "compositedepth", "mbsf", "mcd", "rmcd"),
+        (
+            "depth",
+            "depths",
+            "depthincore",
+            "coredepth",
+            "sampledepth",
+            "compositedepth",
+            "mbsf",
+            "mcd",
+            "rmcd",
+            "depthcorr",
+        ),
         (
             *("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface", "depthbsf", "cmbsf"),
-            *("centerdepth", "centredepth", "depthcenter", "depthcentre", "depthsample", "depthcorr", "corrdepth"),
+            *("centerdepth", "centredepth", "depthcenter", "depthcentre", "depthsample"),
             *("depthcomposite", "depthmcd", "mcddepth", "depthcore", "depthinthecore", "depthdown", "downcoredepth"),
         ),
     ),

@@ -9,6 +9,8 @@ from ..file import Table
 from ..headers import Header, squash
 from ..messages import TableError, listing, option
 
+#: The top and the bottom of a slice.
+_SLICE = re.compile(r"(\d{1,5}(?:\.\d+)?)\s*(?:[-−–—]|to)\s*(\d{1,5}(?:\.\d+)?)(?:\s*(?:cm|mm|m))?")
 #: Steps from row to row that show which way a column runs.
 _FEWEST_STEPS = 2
 #: Rows that show what a column holds, and the part of them that must be numbers.
@@ -150,14 +152,23 @@ def _speaks_of_ages(table: Table) -> bool:
 
 
 def likely_depth(table: Table, used: Collection[int] = ()) -> Header | None:
-    """A column of numbers whose name means depth; else one that grows, or falls, from row to row, as depths do.
+    """A column of numbers whose name means depth, or of tops and bottoms; else one of numbers that grow, or fall, from
+    row to row, as depths do.
 
     used: the positions of columns that are something else.
     """
     free = [h for h in table.headers if h.text and h.index not in used and _numeric(table, h)]
     named = [h for h in free if _DEPTH.search(_words(h))]
+    named += [h for h in table.headers if h.text and h.index not in used and _top_and_bottom(table, h)]
     others = [h for h in free if h.role is None and not _ASIDE.search(_words(h)) and not _AGE.search(_words(h))]
     return next(chain(named, (h for h in others if _runs_one_way(table, h))), None)
+
+
+def _top_and_bottom(table: Table, header: Header) -> bool:
+    """Whether most cells of a column are like "10-12 cm", and no ages."""
+    cells = _sample(table, header)
+    slices = [match for cell in cells if (match := _SLICE.fullmatch(cell)) and float(match[1]) < float(match[2])]
+    return len(cells) > 1 and len(slices) >= _MOST * len(cells) and not _AGE.search(_words(header))
 
 
 def _runs_one_way(table: Table, header: Header) -> bool:
