@@ -126,6 +126,11 @@ def test_without_cc_the_kind_of_ages_is_asked(core, header):
     assert [date.curve for date in read_ages(path, Options(curve="SHCal20")).record.dates] == ["SHCal20"] * 3
 
 
+def test_other_words_for_errors_are_not_those_of_bacon(core):
+    path = core(["A,130,35,5", "B,500,30,20", "C,1900,40,66"], "Lab ID,age BP,age_sd,depth (cm)")
+    assert read_ages(path).record.dates is None
+
+
 def test_ages_that_are_calibrated_by_their_header_but_not_by_cc(core):
     path = core(["A,130,35,5,1", "B,500,30,20,1"], "labID,age (cal BP),error,depth,cc")
     with pytest.raises(TableError, match=r'lines 2 and 3, column "cc": .*says calendar ages, but cc says radiocarbon'):
