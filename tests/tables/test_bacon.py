@@ -126,6 +126,12 @@ def test_without_cc_the_kind_of_ages_is_asked(core, header):
     assert [date.curve for date in read_ages(path, Options(curve="SHCal20")).record.dates] == ["SHCal20"] * 3
 
 
+def test_cc_beside_errors_that_are_not_clear_is_asked_about(core):
+    path = core(["A,130,35,5,1,2,1", "B,500,30,20,0,3,1"], "labID,age,error,depth,cc,d18O,error")
+    with pytest.raises(TableError, match=r'may hold radiocarbon ages.* numbers of curves in "cc"'):
+        read(path)
+
+
 def test_other_words_for_errors_are_not_those_of_bacon(core):
     path = core(["A,130,35,5", "B,500,30,20", "C,1900,40,66"], "Lab ID,age BP,age_sd,depth (cm)")
     assert read_ages(path).record.dates is None

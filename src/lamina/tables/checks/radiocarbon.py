@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..columns import MADE, Reading
-from ..formats.bacon import is_bacon_without_cc
+from ..formats.bacon import curves_column, is_bacon_without_cc
 from ..headers import Header, is_calibrated, is_radiocarbon, squash
 from ..matching.laboratories import laboratory_numbers
 from ..messages import listing, quote
@@ -83,6 +83,8 @@ def suspicions(reading: Reading) -> list[str]:
     beside = [h for h in reading.headers if h.role == "t" and not h.error and is_calibrated(h.text)]
     if beside and not is_calibrated(columns.t.text):
         found.append(f"{beside[0]} beside it holds calibrated ages")
+    if (cc := curves_column(reading)) is not None:
+        found.append(f"Bacon's numbers of curves in {cc}")
     if is_bacon_without_cc(reading.headers):
         found.append("the columns of Bacon's tables, in which ages without cc are radiocarbon ages")
     return found + _prose(reading) + _siblings(reading.path)

@@ -49,6 +49,15 @@ def bacon_columns(headers: Iterable[Header]) -> dict[str, Header]:
     return {kind: alike[0] for kind, alike in found.items() if kind and len(alike) == 1}
 
 
+def curves_column(table: Table) -> Header | None:
+    """The column cc of a table with ages and depths, if it has Bacon's numbers and some row has a curve; else None."""
+    found = bacon_columns(table.headers)
+    if not found.keys() >= {"age", "depth", "cc"}:
+        return None
+    kinds = {cell.strip().removesuffix(".0") for cell in table.column(found["cc"])} - {""}
+    return found["cc"] if kinds <= {_CALENDAR, *_CURVES} and kinds & set(_CURVES) else None
+
+
 def is_bacon_without_cc(headers: Iterable[Header]) -> bool:
     """Whether all columns are those of Bacon's tables, but for cc, without which all ages are radiocarbon ages."""
     named = [header for header in headers if squash(header.text)]
