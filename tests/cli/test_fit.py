@@ -15,9 +15,10 @@ from commands import TABLE, lamina, write_table
 import lamina as library
 from lamina.engine.compiling.cache import NOTICE
 from lamina.output import fit as output
-from lamina.output.run import json_text
+from lamina.output.run import OutputRequest, json_text
 from lamina.posterior.intervals import interval_rates
 from lamina.support.checks import digest
+from lamina.tables import Options
 
 WRITTEN = {"columns.txt", "curve.csv", "rate.csv", "inputs.csv", "theta.csv", "posterior.nc", "figure.png",
            "figure.pdf", "figure.svg", "report.html", "run.json"}  # fmt: skip
@@ -676,3 +677,15 @@ def test_check_says_that_the_user_has_to_fill_in_an_error(tmp_path):
     done = lamina("check", write_table(tmp_path, "depth,age_bp,rsl\n1,100,1\n2,200,2\n3,310,2\n"))
     assert done.exit_code == 2
     assert "once you have put the error, 1 sigma, in place of NUMBER: lamina fit" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("t_sd", "method", "suggested"), [("0", "mcmc", True), ("0", "gp", False), ("1", "mcmc", False)]
+)
+def test_exact_inputs_need_no_sampling(tmp_path, t_sd, method, suggested):
+    table = tmp_path / "gauge.csv"
+    table.write_text("year,level,level_sd\n" + "".join(f"{1900 + 10 * i},{i % 3},0.5\n" for i in range(6)))
+    options = Options(t_sd=t_sd, order="rows", scale="CE")
+    settings = {"kernel": "matern32", "method": method}
+    planned = output.plan_fit(table, options, OutputRequest(folder=tmp_path / "out", settings=settings))
+    assert planned.introduction.count("--method gp") == suggested

@@ -82,3 +82,74 @@ def test_where_some_rows_name_no_curve_the_option_says_which(core):
 def test_without_an_output_agedepth_is_recommended(core):
     with pytest.raises(TableError, match=r"dates and depths only.*with lamina agedepth"):
         read(core(["A,130,35,5,1", "B,500,30,20,1"]))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "lab_ID,age_BP,error_yr,depth_cm,cc_no_units",
+        "id,age (14C yr BP),error (yr),depth (cm),cc (curve)",
+        "Lab.ID,Age,Error,Depth,CC",
+    ],
+)
+def test_headers_may_have_units(core, header):
+    record = read_ages(core(["A,130,35,5,1", "B,500,30,20,3", "C,1000,20,40,0"], header)).record
+    assert [date and date.curve for date in record.dates] == ["IntCal20", "SHCal20", None]
+    assert (record.t[2], record.t_sd[2]) == (1000.0, 20.0)
+    assert record.depth.tolist() == [5.0, 20.0, 40.0]
+
+
+def test_offsets_and_shapes_of_rbacon(core):
+    header = "labID,age,error,depth,cc,dR,dSTD,t.a,t.b"
+    rows = ["A,130,35,5,1,0,0,3,4", "B,1900,40,66,2,-50,20,33,34", "C,1000,20,40,0,0,0,3,4", "D,3900,40,90,1,,,,"]
+    record = read_ages(core(rows, header)).record
+    assert record.dates == (
+        Radiocarbon(130, 35),
+        None,
+        Radiocarbon(1900, 40, "Marine20", -50, 20, a=33, b=34),
+        Radiocarbon(3900, 40),
+    )
+
+
+def test_errors_keep_the_sigmas_of_their_header(core):
+    rows = ["A,130,70,5,1", "B,500,60,20,1", "C,1000,40,40,0"]
+    record = read_ages(core(rows, "labID,age,error (2 sigma),depth,cc")).record
+    assert [date.age_sd for date in record.dates[:2]] == [35.0, 30.0]
+    assert record.t_sd[2] == 20.0
+
+
+@pytest.mark.parametrize("header", ["lab_ID,age_BP,error_yr,depth_cm", "id,age,error,depth", "labID,age,error,depth"])
+def test_without_cc_the_kind_of_ages_is_asked(core, header):
+    path = core(["A,130,35,5", "B,500,30,20", "C,1900,40,66"], header)
+    with pytest.raises(TableError, match=r"may hold radiocarbon ages.*--age-type radiocarbon with --curve NAME"):
+        read_ages(path)
+    assert [date.curve for date in read_ages(path, Options(curve="SHCal20")).record.dates] == ["SHCal20"] * 3
+
+
+def test_cc_beside_errors_that_are_not_clear_is_asked_about(core):
+    path = core(["A,130,35,5,1,2,1", "B,500,30,20,0,3,1"], "labID,age,error,depth,cc,d18O,error")
+    with pytest.raises(TableError, match=r'may hold radiocarbon ages.* numbers of curves in "cc"'):
+        read(path)
+
+
+def test_other_words_for_errors_are_not_those_of_bacon(core):
+    path = core(["A,130,35,5", "B,500,30,20", "C,1900,40,66"], "Lab ID,age BP,age_sd,depth (cm)")
+    assert read_ages(path).record.dates is None
+
+
+def test_ages_that_are_calibrated_by_their_header_but_not_by_cc(core):
+    path = core(["A,130,35,5,1", "B,500,30,20,1"], "labID,age (cal BP),error,depth,cc")
+    with pytest.raises(TableError, match=r'lines 2 and 3, column "cc": .*says calendar ages, but cc says radiocarbon'):
+        read_ages(path)
+    assert read_ages(path, Options(age_type="calendar")).record.dates is None
+    assert read_ages(path, Options(age_type="radiocarbon")).record.dates[0] == Radiocarbon(130, 35)
+
+
+def test_a_zone_is_suggested_for_negative_ages_only(core):
+    with pytest.raises(TableError, match="name its zone as the curve") as negative:
+        read_ages(core(["A,-30,25,1,1", "B,500,30,20,1"]))
+    assert negative.value.answers == {"curve": "NH1"}
+    with pytest.raises(TableError, match="its error, curve or delta_r is wrong") as positive:
+        read_ages(core(["A,20,2,1,1", "B,500,30,20,1"]))
+    assert "NH1" not in str(positive.value)
+    assert "curve" not in positive.value.answers

@@ -36,7 +36,16 @@ BAD = {
     "header only": (HEAD, {}, ["core.csv, line 1: there is a header, but no row", "add the measurements"]),
     "one row": (HEAD + ROW, {}, ["core.csv, line 2: there is only one row", "give two rows"]),
     "no header": (GOOD.replace(HEAD, ""), {}, ["core.csv, line 1: there is no header", "names of the columns"]),
-    "header in a comment": ("# " + GOOD, {}, ["core.csv, line 2: there is no header", "without # in front"]),
+    "a header among prose": (
+        "# a core\n" + GOOD.partition("\n")[2],
+        {},
+        ["core.csv, line 2: there is no header", "without # in front"],
+    ),
+    "no header, but a missing cell": (
+        "A-1,100,30,NA,0.2\nA-2,500,30,-1.0,0.2\n",
+        {},
+        ["core.csv, line 1: there is no header: the first row seems to hold measurements", '"A-1", "100"'],
+    ),
     "one column": ("age\n1\n2\n", {}, ["core.csv, line 1: no comma, semicolon, tab or space", "save the table as CSV"]),
     "cells missing between spaces": (
         GOOD.replace(",", "  ").replace("  0.1\n", "\n", 1),

@@ -141,11 +141,31 @@ def test_limiting_rows_can_be_dropped(table):
     assert understood.warnings == ()
 
 
-def test_codes_have_no_side(table):
-    understood = read(table(with_column(EVEN, "limiting", ["0", "1", "freshwater", "-1"])))
+def test_a_yes_has_no_side(table):
+    understood = read(table(with_column(EVEN, "limiting", ["0", "1", "freshwater", "yes"])))
     assert understood.lines == (2, 4)
     assert_array_equal(understood.record.limit, [0, -1])
     assert any("lines 3 and 5" in warning for warning in understood.warnings)
+
+
+@pytest.mark.parametrize("header", ["type", "limit", "Limiting", "Limit type", "indicator_type"])
+@pytest.mark.parametrize("one", ["1", "1.0", "+1"])
+def test_codes_of_two_signs_are_asked_about(table, header, one):
+    path = table(with_column(EVEN, header, ["0", one, "0", "-1"]))
+    with pytest.raises(TableError, match=rf'column "{header}": the codes "0", .*write index, marine .*terrestrial'):
+        read(path)
+    assert read(path, Options(limiting="drop")).lines == (2, 4)
+    everything = read(path, Options(limiting="ignore"))
+    assert everything.lines == (2, 3, 4, 5)
+    assert everything.record.limit is None
+
+
+def test_signs_alone_are_not_index_points(table):
+    path = table(with_column(EVEN, "type", ["1", "-1", "-1", "1"]))
+    with pytest.raises(TableError, match='the codes "1", "-1" do not say') as asked:
+        read(path)
+    assert asked.value.answers == {}  # no answer is likely
+    assert "--limiting drop" not in str(asked.value)
 
 
 # --- hiatus and minimum gap -----------------------------------------------------------------------------------------
@@ -344,7 +364,10 @@ BAD = {
     "an unknown curve": (
         with_column(RAW, "curve", ["IntCal20", "", "IntCal99"]),
         {},
-        ["core.csv, line 4, column \"curve\": there is no calibration curve 'IntCal99'", "write one of IntCal20"],
+        [
+            'core.csv, line 4, column "curve": lamina knows no calibration curve called "IntCal99"',
+            "write one of IntCal20",
+        ],
     ),
     "an unknown curve as an option": (RAW, {"curve": "Bomb"}, ["--curve", "no calibration curve 'Bomb'", "IntCal20"]),
     "a radiocarbon age older than its curve": (
@@ -437,3 +460,55 @@ def test_one_message_names_the_lines(table, content, options, pieces):
         assert piece in message[place:], message
         place = message.index(piece, place)
     assert "counting from 0" not in message
+
+
+# --- both sides of errors --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ("age_bp,age_2sd_plus,age_2sd_minus", "errors of the input"),
+        ("14C age,14C err plus,14C err minus", "errors of the radiocarbon ages"),
+    ],
+)
+def test_uneven_errors_are_named_with_the_worst_row(table, header, what):
+    path = table(f"depth,{header},value,value_sd\n1,500,60,58,1,1\n2,900,60,54,1,1\n3,1500,90,30,1,1\n")
+    [warning] = [text for text in read(path).warnings if "upper and lower" in text]
+    up, low = header.split(",")[1:]
+    assert f'{what} ("{up}", "{low}") differ by more than 5 % in lines 3 and 4, most in line 4, 90 and 30' in warning
+
+
+def test_uneven_limits_are_averaged_with_a_warning_unless_both_sides_are_kept(table):
+    path = table("depth,age_bp,age_min,age_max,value,value_sd\n1,500,480,520,1,1\n2,900,890,960,1,1\n")
+    [warning] = read(path).warnings
+    assert '("age_max", "age_min") differ by more than 20 % in line 3, most in line 3, 60 and 10' in warning
+    assert "--t-errors split" in warning
+    assert read(path, Options(t_errors="split")).warnings == ()
+
+
+# --- words in a column of curves -------------------------------------------------------------------------------------
+
+
+def test_curves_may_be_spelled_in_other_ways(table):
+    names = ["Intcal 20", "SHCal-20", "IntCal 2020", "marine20.14c", "INTCAL_13"]
+    rows = "".join(f"{i},{1000 * i},60,{name},1,1\n" for i, name in enumerate(names, 1))
+    record = read(table(f"depth,age,age_err,curve,value,value_sd\n{rows}")).record
+    assert [date.curve for date in record.dates] == ["IntCal20", "SHCal20", "IntCal20", "Marine20", "IntCal13"]
+
+
+def test_words_that_name_no_curve_are_one_message(table):
+    path = table(
+        "depth,14C age,14C err,curve,value,value_sd\n1,900,60,marine,1,1\n2,1900,60,IntCal20,1,1\n3,2900,60,wood,1,1\n"
+    )
+    with pytest.raises(
+        TableError, match=r'lines 2 and 4, column "curve": .*"marine", "wood"; write one of IntCal20, SH'
+    ):
+        read(path)
+
+
+def test_a_column_of_curves_without_a_known_word_is_asked_about(table):
+    path = table("depth,age_bp,age_err,curve,value,value_sd\n1,900,60,marine,1,1\n2,1900,60,marine,1,1\n")
+    with pytest.raises(TableError, match=r'lines 2 and 3, column "curve": .*"marine".*--age-type calendar'):
+        read(path)
+    assert read(path, Options(age_type="calendar")).record.dates is None

@@ -624,3 +624,35 @@ def test_a_date_whose_error_is_as_long_as_the_record_is_warned_of(table):
     lines = [f"{depth},{100 + 50 * depth},{700 if depth == 3 else 20}" for depth in range(10)]
     found = read_ages(table("\n".join(["depth,age BP,age error", *lines])))
     assert any("line 5 is larger than all dates span (450)" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("header", "command"),
+    [
+        ("site", "lamina field core.csv --out DIR"),
+        ("core", "lamina field core.csv --out DIR"),
+        ("gauge", "lamina field core.csv --site-column gauge --out DIR"),
+    ],
+)
+def test_sites_with_coordinates_are_pointed_to_a_field_before_their_order(table, header, command):
+    rows = "".join(f"{name},{lat},-70,{100 * i},10,{i},1\n" for name, lat in (("A", 40), ("B", 43)) for i in (1, 2, 3))
+    with pytest.raises(TableError, match=rf"{command}.*lamina batch --by {header}"):
+        read(table(f"{header},latitude,longitude,age_bp,age_sd,rsl,rsl_sd\n{rows}"))
+
+
+@pytest.mark.parametrize(
+    ("depths", "problem"),
+    [
+        ((1, 2, 3, 1, 2, 3), "have the same place in the order"),
+        ((10, 20, 30, 12, 22, 32), "the depths begin again here"),
+        ((60, 70, 80, 1, 2, 3), "get younger where they should get older"),
+    ],
+)
+def test_a_column_that_names_blocks_of_rows_is_the_likely_sequence(table, depths, problem):
+    ages = (100, 200, 300, 1100, 1200, 1300)
+    rows = "".join(f"{'AAABBB'[i]},{depths[i]},{ages[i]},10,{i % 3},1\n" for i in range(6))
+    path = table(f"drilling,depth,age_bp,age_sd,value,value_sd\n{rows}")
+    with pytest.raises(TableError, match=f'{problem}[\\s\\S]*--sequence "drilling"') as error:
+        read(path)
+    assert error.value.answers == {"sequence": "drilling"}
+    assert read(path, Options(sequence="drilling", pool=True)).record.sequence == ("A",) * 3 + ("B",) * 3

@@ -71,7 +71,7 @@ def test_bchron_without_calendar_ages(table):
 
 
 def test_bchron_names_a_curve_that_is_not_known(table):
-    with pytest.raises(TableError, match=r'line 3, column "calCurves": .*\'wood99\'.*normal for a calendar age'):
+    with pytest.raises(TableError, match=r'line 3, column "calCurves": .*"wood99".*normal for a calendar age'):
         read_ages(table(BCHRON.replace("L-1,985,45,44.5,5,intcal20", "L-1,985,45,44.5,5,wood99")))
 
 

@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lamina.records.axes import describe
-from lamina.tables import Options, TableError, read
+from lamina.tables import Options, TableError, read, read_ages
 from lamina.tables.reading import read_record
 
 PLAIN = "depth,age,age_sd,value,value_sd\n1,100,10,1.0,0.1\n2,210,10,1.1,0.1\n3,190,10,1.2,0.1\n4,400,10,1.3,0.1\n"
@@ -61,8 +61,8 @@ def test_one_sided_error_is_used_for_both_and_reported(table):
 
 
 def test_a_hyphen_beside_a_plus_is_a_minus(table):
-    understood = read(table("depth,age_bp,Age+2s,Age-2s,value,value_sd\n1,100,20,22,1,1\n2,210,40,40,1,1\n"))
-    assert_allclose(understood.record.t_sd, [10.5, 20])
+    understood = read(table("depth,age_bp,Age+2s,Age-2s,value,value_sd\n1,100,20,20.5,1,1\n2,210,40,40,1,1\n"))
+    assert_allclose(understood.record.t_sd, [10.125, 20])
     assert understood.warnings == ()
 
 
@@ -373,3 +373,104 @@ def test_description_is_plain_text_with_all_facts(table):
         "reversals",
     ):
         assert any(line.startswith(what) for line in text.splitlines()), what
+
+
+@pytest.mark.parametrize(
+    "header", ["Center depth (cm)", "depth_sample", "depth_corr", "mcd", "depth_bsf", "Core depth [m]"]
+)
+def test_names_of_depths(table, header):
+    assert read(table(f"{header},age_bp,error,value,value_sd\n3,300,10,1,1\n1,100,10,1,1\n")).lines == (3, 2)
+
+
+def test_a_column_that_runs_one_way_is_the_likely_depth(table):
+    rows = "1,10,300,60,5,1\n2,25,250,60,7,1\n3,30,900,60,6,1\n"
+    with pytest.raises(TableError, match=r'"strat" may be one: say --depth "strat".*--order none') as asked:
+        read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"))
+    assert asked.value.answers == {"depth": "strat"}
+    assert read(table(f"n,strat,age_bp,error,value,value_sd\n{rows}"), Options(depth="strat")).lines == (2, 3, 4)
+
+
+@pytest.mark.parametrize("cells", [("0-2", "10–12", "20 to 22"), ("0-2 cm", "10-12", "20.5-21.5")])
+def test_a_column_named_as_depth_may_hold_top_and_bottom(table, cells):
+    rows = "".join(f"{cell},{100 * i},10,{i},1\n" for i, cell in enumerate(cells, 1))
+    path = table(f"interval,age_bp,error,value,value_sd\n{rows}")
+    with pytest.raises(TableError, match='"interval" may be one: say --depth "interval"'):
+        read(path)
+    record = read(path, Options(depth="interval")).record
+    assert_allclose(record.depth, [1, 11, 21])
+
+
+def test_ages_are_needed_not_activities(table):
+    path = table("depth,210Pb_Bq_kg,210Pb_err\n1,300,10\n2,200,10\n")
+    for reader in read, read_ages:
+        with pytest.raises(TableError, match=r'"210Pb_Bq_kg", "210Pb_err" seem to be activities.*CRS, CFCS') as error:
+            reader(path)
+        assert "(no output)" not in str(error.value)
+
+
+def test_no_column_is_listed_that_is_not_there(table):
+    with pytest.raises(TableError, match='the columns are "depth", "amount"; name it'):
+        read_ages(table("depth,amount\n1,3\n2,2\n"))
+
+
+@pytest.mark.parametrize("header", ["n", "sample no", "age_old"])
+def test_counts_and_ages_are_no_likely_depth(table, header):
+    with pytest.raises(TableError, match="nothing says which row is older") as asked:
+        read(table(f"{header},age_bp,error,value,value_sd\n1,300,60,5,1\n4,250,60,7,1\n9,900,60,6,1\n"))
+    assert asked.value.answers == {"order": "none"}
+
+
+def test_a_text_may_stand_between_an_age_and_its_error(table):
+    path = table("depth,model,note,error,value,value_sd\n1,100,a,10,1,1\n2,200,b,12,1,1\n")
+    assert_allclose(read(path, Options(t="model", scale="BP")).record.t_sd, [10, 12])
+
+
+RAGGED = "depth,age_bp,error,value,value_sd\n1,100,10,1,1\n2,200,10,1,1,see notes\n3,300,10,2\n4,400,10,1,1\n"
+
+
+def test_ragged_rows_name_what_is_beyond_the_header(table):
+    with pytest.raises(TableError) as error:
+        read(table(RAGGED))
+    assert 'line 3: the row has 6 cells, but the header in line 1 has 5 (beyond it: "see notes")' in str(error.value)
+    assert "line 4: the row has 4 cells" in str(error.value)
+    assert "--leave-out LINE" in str(error.value)
+
+
+def test_ragged_rows_can_be_left_out(table):
+    assert read(table(RAGGED), Options(leave_out=(3, 4))).lines == (2, 5)
+    with pytest.raises(TableError, match="line 4: the row has 4 cells"):
+        read(table(RAGGED), Options(leave_out=(3,)))
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "# NOAA\n# Title: a core\n# depth\tage_bp\terror\tvalue\tvalue_sd\n",
+        "#depth\tage_bp\terror\tvalue\tvalue_sd\n",
+    ],
+)
+def test_a_header_may_be_the_last_comment(table, above):
+    path = table(f"{above}1\t100\t10\t1\t1\n2\t200\t10\tNA\t1\n3\t300\t10\t2\t1\n")
+    understood = read(path, Options(incomplete=True))
+    assert_allclose(understood.record.t, [100, 200, 300])
+    assert understood.lines[0] == above.count("\n") + 1
+    assert "the last comment above the rows" in understood.describe()
+
+
+def test_a_header_of_its_own_is_better_than_a_comment(table):
+    path = table("# a,b,c,d,e\ndepth,age_bp,error,value,value_sd\n1,100,10,1,1\n2,200,10,1,1\n")
+    assert read(path).lines == (3, 4)
+
+
+@pytest.mark.parametrize("header", ["pub_year", "Year published", "Year (of publication)", "year_cored"])
+def test_other_years_are_no_ages(table, header):
+    with pytest.raises(TableError, match="no column holds the input") as error:
+        read(table(f"depth,{header},value,value_sd\n1,2001,1,1\n2,2003,1,1\n"))
+    assert error.value.answers == {}
+    rows = "1,2001,10,1,1,1\n2,2003,20,1,1,1\n"
+    assert_allclose(read(table(f"depth,{header},age_bp,error,value,value_sd\n{rows}")).record.t, [10, 20])
+
+
+def test_two_depths_are_a_question(table):
+    with pytest.raises(TableError, match='2 columns may hold the depth: "depth", "depth_corr"'):
+        read(table("depth,depth_corr,age_bp,error,value,value_sd\n1,1,100,10,1,1\n2,3,200,10,1,1\n"))

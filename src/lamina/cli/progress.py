@@ -1,4 +1,4 @@
-"""Progress on a terminal; in a pipe, only that code is compiled."""
+"""Progress on a terminal; in a pipe or a log, a line now and then."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,8 @@ from .terminal import complain
 #: The bar is full when the slowest quantity has this many effective draws: ``lamina.support.convergence.ESS``, written
 #: again because importing it takes time, for which --help should not wait.
 ESS = 400.0
+#: Seconds between two lines where standard error is not a terminal.
+EVERY = 30.0
 #: With this environment variable set to "json", progress is written for programs: one line of JSON at a time.
 FOR_PROGRAMS = "LAMINA_PROGRESS"
 
@@ -50,10 +53,11 @@ def _notes(show: Callable[[str], None] | None) -> Iterator[None]:
 
 @contextmanager
 def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """A function of (done, all) that moves a bar on standard error; None if that is not a terminal."""
+    """A function of (done, all) that moves a bar on standard error, or writes a line now and then; None if quiet."""
     if quiet or not sys.stderr.isatty():
         with _notes(None if quiet else complain):
-            yield None
+            write = _now_and_then()
+            yield None if quiet else lambda done, total: write(f"{title}: {done:,} of {total:,}")
         return
     from rich.console import Console
     from rich.progress import (
@@ -84,7 +88,8 @@ def bar(title: str, quiet: bool = False) -> Iterator[Callable[[int, int], None] 
 def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """A function for ``fit(progress=...)`` that shows sweeps, R-hat and effective draws.
 
-    None if standard error is not a terminal, unless a program asks for progress (``FOR_PROGRAMS``).
+    On a terminal it moves a bar; elsewhere it writes a line now and then, or JSON for a program (``FOR_PROGRAMS``).
+    None if quiet.
     """
     if os.environ.get(FOR_PROGRAMS) == "json":
         with _notes(lambda note: write_line({"stage": "compiling", "note": note})):
@@ -92,7 +97,8 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
         return
     if quiet or not sys.stderr.isatty():
         with _notes(None if quiet else complain):
-            yield None
+            write = _now_and_then()
+            yield None if quiet else lambda state: write(f"{state['stage']}, {_text(state)}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -104,13 +110,33 @@ def sampling(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
         def show(state: dict[str, Any]) -> None:
             if "note" in state:
                 shown.console.print(state["note"])
-            text = f"{state['sweeps']:,} sweeps"
-            if "ess" in state:
-                text += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"
             done = min(state.get("ess", 0.0), ESS)
-            shown.update(task, description=state["stage"], total=ESS, completed=done, state=text)
+            shown.update(task, description=state["stage"], total=ESS, completed=done, state=_text(state))
 
         yield show
+
+
+def _text(state: dict[str, Any]) -> str:
+    """Where the sampler is, in words."""
+    text = f"{state['sweeps']:,} sweeps"
+    if "ess" in state:
+        text += f", R-hat {state['r_hat']:.3f}, {state['ess']:.0f} effective draws of {ESS:.0f}"
+    return text
+
+
+def _now_and_then() -> Callable[[str], None]:
+    """A function that writes a line to standard error, each once, and none for a while after the start or another."""
+    begun = last = time.monotonic()
+    before = ""
+
+    def write(text: str) -> None:
+        nonlocal last, before
+        now = time.monotonic()
+        if now - last >= EVERY and text != before:
+            complain(f"{text} ({now - begun:.0f} s)")
+            last, before = now, text
+
+    return write
 
 
 def write_line(state: dict[str, Any]) -> None:

@@ -202,6 +202,8 @@ class Radiocarbon(Date):
         elif not zone and not self.curve.startswith("Marine"):
             zones = ", ".join(name for name, base in ZONES.items() if base[:2] == self.curve[:2])
             remedy = f"If it holds post-bomb carbon (after 1950), name its zone as the curve ({zones}). "
+            if age >= 0.0:  # that of post-bomb carbon is negative
+                remedy = "Its error, curve or delta_r is wrong. "
         elif not zone:
             remedy = "It holds post-bomb carbon (after 1950), or its curve or delta_r is wrong. "
         raise RecordError(

@@ -86,7 +86,15 @@ def plan_fit(
     check_folder(request.folder, request.force or request.resume)
     cautions += [*contradictions(fit.problem), *beyond_data(record, request)]
     request = replace(request, warnings=[*request.warnings, *cautions])
-    return Plan(fit, request, _write, describe_fit, reading, reading.describe(), seconds)
+    introduction = reading.describe() + _note_exact(record, request)
+    return Plan(fit, request, _write, describe_fit, reading, introduction, seconds)
+
+
+def _note_exact(record: Record, request: OutputRequest) -> str:
+    """That a simpler method would do if all inputs are exact; "" if not."""
+    if request.settings["method"] != "mcmc" or not record.exact.all():
+        return ""
+    return "\nAll inputs are exact, so that there are none to correct: --method gp fits the curve without sampling."
 
 
 def plan_demo(request: OutputRequest) -> Plan:

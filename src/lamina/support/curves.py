@@ -27,9 +27,15 @@ _KNOWN = {
 def curve_name(name: str) -> str:
     """The name of a curve in its usual spelling ("IntCal20"). Raises RecordError for an unknown name.
 
-    A zone ("NH1", "SH1-2") is the curve of its hemisphere, continued to the present; "Bomb21 NH1" is the same.
+    A zone ("NH1", "SH1-2") is the curve of its hemisphere, continued to the present; "Bomb21 NH1" is the same. Case,
+    spaces and punctuation do not matter, nor a whole year ("IntCal 2020"), nor the ending of files ("intcal20.14c").
     """
-    found = _KNOWN.get(re.sub("[^a-z0-9]", "", name.lower())) if isinstance(name, str) and len(name) < 50 else None
+    found = _KNOWN.get(_plain(name)) if isinstance(name, str) and len(name) < 50 else None
     if found is None:
         raise RecordError(f"there is no calibration curve {name!r}. The curves are {', '.join((*CURVES, *ZONES))}.")
     return found
+
+
+def _plain(name: str) -> str:
+    plain = re.sub("[^a-z0-9]", "", name.lower())
+    return re.sub(r"(?<=[a-z])(?:19|20)(?=\d\d$)", "", re.sub(r"(?<=\d\d)14c$", "", plain))

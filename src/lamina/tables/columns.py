@@ -30,8 +30,6 @@ _ROLES = {
 }
 #: Index of an input that no column holds, because it is made of others.
 MADE = -1
-#: The name of a column that stands for an output, and is taken out again, where there is none to read.
-NO_OUTPUT = "(no output)"
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,8 @@ def _assign(table: Table) -> Columns:
     t = _named(table, options.t, "t")
     raw = [h for h in table.headers if h.role == "radiocarbon age" and (t is None or h.index != t.index)]
     limits: list[Header] = []
-    if t is not None and is_radiocarbon(t.text) and options.age_type != "calendar":
+    says_radiocarbon = t is not None and is_radiocarbon(t.text) and not table.program  # which knows better
+    if t is not None and says_radiocarbon and options.age_type != "calendar":
         t, raw = made_of_radiocarbon(options), [t]
     if t is None:
         t, limits = _of_age_model(table) or _of_limits(table) or (made_of_radiocarbon(options) if raw else None, [])
@@ -235,9 +234,10 @@ def _errors(table: Table, centre: Header, role: str, limits: Sequence[Header] = 
         return mine
     nameless = ("error", "radiocarbon error") if is_radiocarbon(centre.text) else ("error",)
     for header in table.headers[centre.index + 1 :]:
-        if header.role not in nameless:
+        if header.role in nameless:
+            mine.append(header)
+        elif mine or any(map(is_number, table.column(header))):
             break
-        mine.append(header)
     others = {h.word for h in _values(table, role) if h.index != centre.index}
     return mine or [h for h in candidates if h.word not in others]
 

@@ -18,8 +18,8 @@ from .formats.cells import LARGEST_FILE, LONGEST_HEADER, LONGEST_PROSE, Rows, ch
 from .formats.excel import SUFFIXES as EXCEL
 from .formats.excel import read_excel
 from .formats.text import read_text
-from .headers import Header, parse, squash
-from .messages import Fact, Notes, TableError, listing, name_lines, option, problem, quote, set_by
+from .headers import NO_OUTPUT, Header, parse, squash
+from .messages import Fact, Notes, TableError, flag, listing, name_lines, option, problem, quote, set_by
 from .options import Options
 from .shapes.units_row import with_units
 
@@ -142,7 +142,7 @@ class Table:
     @property
     def listed(self) -> str:
         """All columns by name."""
-        return listing(header for header in self.headers if header.text)
+        return listing(header for header in self.headers if header.text not in ("", NO_OUTPUT))
 
     def problem(self, found: str, do: str, rows: ArrayLike | None = None, column: Header | None = None) -> TableError:
         """The error to raise about some rows of the table, or about none."""
@@ -173,7 +173,7 @@ def read_table(path: Path, options: Options, dates: bool = False) -> Table:
     while texts and not texts[-1]:
         texts = texts[:-1]
     headers = _headers(path, rows, at, texts, roles)
-    cells, lines, ragged = _below(path, rows, at, texts, options.skip_bad_rows)
+    cells, lines, ragged = _below(path, rows, at, texts, options)
     if ragged:
         left_out = f"rows whose number of cells differs from the header's are left out ({name_lines(ragged)})."
         rows = replace(rows, warnings=(*rows.warnings, left_out))
@@ -270,10 +270,15 @@ def _headers(path: Path, rows: Rows, at: int, texts: list[str], roles: Mapping[s
 
 def _refuse_numbers_as_header(path: Path, rows: Rows, at: int) -> None:
     cells = [cell for cell in rows.cells[at] if cell]
-    if all(re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?", cell) for cell in cells):
+    numbers = [cell for cell in cells if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?", cell)]
+    if len(numbers) == len(cells):
         found = "there is no header: the first row holds only numbers"
-        do = "put a line with the names of the columns above it (without # in front)"
-        raise problem(path, found, do, rows.lines[at])
+    elif 2 * len(numbers) >= len(cells) and all(parse(k, cell).role is None for k, cell in enumerate(cells)):
+        found = f"there is no header: the first row seems to hold measurements ({listing(cells)})"
+    else:
+        return
+    do = "put a line with the names of the columns above it (without # in front)"
+    raise problem(path, found, do, rows.lines[at])
 
 
 def _names_only(row: list[str]) -> bool:
@@ -282,17 +287,19 @@ def _names_only(row: list[str]) -> bool:
 
 
 def _below(
-    path: Path, rows: Rows, at: int, names: list[str], skip: bool
+    path: Path, rows: Rows, at: int, names: list[str], options: Options
 ) -> tuple[list[list[str]], list[int], list[int]]:
     """The rows below the header, all of its width, without repetitions of the header; and the lines of others.
 
-    These are left out if `skip`, unless they are most of the table. Else raises TableError.
+    These are left out if bad rows are skipped, unless they are most of the table. Else raises TableError. Lines that
+    the user leaves out may have any number of cells.
     """
     width, body = len(names), rows.cells[at + 1 :]
     widths, again = set(map(len, body)), [name.casefold() for name in names]
     cells: list[list[str]] = []
     lines: list[int] = []
     notes, do = Notes(), "look for a missing cell, or a separator inside a text without quotes"
+    do += f", or leave the row out with {flag('leave_out')} LINE" * (width in widths)
     if body and _names_only(body[0]) and not all(map(_names_only, body[1:2])):
         do = f"write the header, which seems to go on in line {rows.lines[at + 1]}, in one line"
     elif widths == {width + 1}:
@@ -303,14 +310,16 @@ def _below(
         if len(row) != width:
             if len(row) < width and rows.ragged:
                 row = row + [""] * (width - len(row))
-            if len(row) < width or any(row[width:]):
-                found = f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}"
+            if (len(row) < width or any(row[width:])) and line not in (options.leave_out or ()):
+                beyond = [cell for cell in row[width:] if cell and width in widths]
+                more = f" (beyond it: {listing(beyond)})" if beyond else ""
+                found = f"the row has {len(row)} cells, but the header in line {rows.lines[at]} has {width}{more}"
                 notes.fault(found, do, [line])
-            row = row[:width]
+            row = [*row, *[""] * (width - len(row))][:width]
         cells.append(row)
         lines.append(line)
     ragged = sorted(line for fault in notes.faults.values() for line in fault)
-    if not skip or 2 * len(ragged) > len(lines):
+    if not options.skip_bad_rows or 2 * len(ragged) > len(lines):
         notes.refuse(path)
     if ragged:
         kept = [i for i, line in enumerate(lines) if line not in set(ragged)]

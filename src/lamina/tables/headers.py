@@ -10,6 +10,8 @@ from ..support.calendars import spelled
 from .matching import Repeated
 from .messages import quote
 
+#: The name of a column that stands for an output, and is taken out again, where there is none to read.
+NO_OUTPUT = "(no output)"
 #: What each role may be called, without case, spaces, underscores, hyphens and units; better names first.
 ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "t": (
@@ -26,8 +28,23 @@ ALIASES: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "depth": (
-        ("depth", "depths", "depthincore", "coredepth", "sampledepth", "compositedepth", "mbsf", "mcd"),
-        ("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface"),
+        (
+            "depth",
+            "depths",
+            "depthincore",
+            "coredepth",
+            "sampledepth",
+            "compositedepth",
+            "mbsf",
+            "mcd",
+            "rmcd",
+            "depthcorr",
+        ),
+        (
+            *("depthbelowsurface", "depthbelowseafloor", "depthbelowsedimentsurface", "depthbsf", "cmbsf"),
+            *("centerdepth", "centredepth", "depthcenter", "depthcentre", "depthsample"),
+            *("depthcomposite", "depthmcd", "mcddepth", "depthcore", "depthinthecore", "depthdown", "downcoredepth"),
+        ),
     ),
     "height": (
         ("height", "heightabovebase", "heightincore", "stratigraphicheight", "stratheight", "positionabovebase"),
@@ -96,6 +113,8 @@ _MODIFIERS = Repeated(_MODIFIER)
 #: What may stand in brackets beside a unit.
 _NO_UNIT = Repeated("|".join((_SIGMA, _UNCLEAR, _ERROR, _UP, _LOW, _FILL)))
 _ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words in enumerate(ranks) for word in words}
+#: Limiting dates; as a part of a header, the word means the limit of a range.
+_LIMIT = ("limit", "limits")
 #: The longest alias first.
 _WORDS = tuple(sorted(_ROLES, key=len, reverse=True))
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
@@ -243,6 +262,8 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
     header = Header(index, text, unit=_unit(part))
     if len(squashed) > _LONGEST:
         return header
+    if squashed in _LIMIT and squashed not in named:
+        return replace(header, role="limiting", word=squashed, rank=1)
     found = _MODIFIERS.around(squashed, (*named, *_WORDS))
     if found and (len(found[1]) > 1 or found[1] in named or _SINGLE.match(body.lower())):
         head, word, tail = found
@@ -253,6 +274,8 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
         modifiers = squashed, ""
     else:
         return header
+    if "publ" in part.lower() and header.word in ("year", "years", "date") and header.word not in named:
+        return Header(index, text)  # a year of publication
     return _with_modifiers(header, modifiers, _bracketed(part))
 
 

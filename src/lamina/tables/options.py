@@ -62,7 +62,8 @@ class Options:
         depth; one number (as text) for all rows; or "none" to take all rows as horizons.
     hiatus: depths or heights at which there is a hiatus.
     least_gap: the minimum gap between neighbours, in the unit of the input.
-    limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop").
+    limiting: whether limiting dates whose side is known bound the curve ("use") or are left out ("drop"), or the
+        column that names them is not used ("ignore").
     incomplete: whether rows with an empty input or output are kept, as layers without a date or a value.
     missing: numbers that stand for an empty cell, such as -999; "none" if all numbers are measured.
     flags: whether columns such as reject, include, status and quality leave rows out ("use") or not ("ignore").
@@ -113,7 +114,9 @@ class Options:
     least_gap: float | None = _option(
         "Minimum gap between neighbours, in the unit of the input.", metavar="TIME", also="minimum_gap"
     )
-    limiting: str | None = _option("Use limiting dates as limits (default), or leave them out.", "use", "drop")
+    limiting: str | None = _option(
+        "Use limiting dates as limits (default), leave them out, or ignore the column.", "use", "drop", "ignore"
+    )
     incomplete: bool = _option(
         "Keep rows without an input or output, as layers without a date or value.", default=False
     )

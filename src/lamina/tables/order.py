@@ -9,6 +9,7 @@ from ..record import Order
 from .checks.listing import check_listing
 from .columns import Reading
 from .headers import Header
+from .matching.sequences import or_sequence, stacked
 from .matching.suggestions import likely_depth
 from .messages import TableError, flag, option, quote
 from .numbers import Array, values
@@ -69,13 +70,19 @@ def find_key(reading: Reading) -> Key | None:
         depth: Array = np.mean([values(reading, h, "depth", blank=True) for h in (top, bottom)], axis=0)
         reading.fact("order", f"the middle of {top} and {bottom}: deeper is older", "their names")
         return Key(depth, top, "depth", older=True)
-    likely = likely_depth(reading)
-    named = "" if likely is None else f" ({likely} may be one: say {option('depth', quote(likely.text))})"
-    raise reading.header_problem(
-        f"nothing says which row is older: no column for depth, height or position{named}",
-        f"add one, or say {option('order', 'COLUMN')}, --order rows if the rows are in their known order, or --order "
-        "none to fit without order; sorting by the dates does not give the order",
-    ).suggesting(**({"order": "none"} if likely is None else {"depth": likely.text}))
+    reading.refuse()  # several places are the first question
+    used = {h.index for h in (*columns.measured, *columns.of_radiocarbon)}
+    likely = likely_depth(reading, used)
+    nothing = "nothing says which row is older: no column for depth, height or position"
+    rows = "--order rows if the rows are in their known order, or --order none to fit without order"
+    never = "sorting by the dates does not give the order"
+    if likely is not None:
+        do = f"{likely} may be one: say {option('depth', quote(likely.text))}, or another {option('order', 'COLUMN')}"
+        raise reading.header_problem(nothing, f"{do}, {rows}; {never}").suggesting(depth=likely.text)
+    cores = stacked(reading)
+    rows += "" if cores is None else f", and {option('sequence', quote(cores.text))} if {cores} names cores or sites"
+    do = f"add one, or say {option('order', 'COLUMN')}, {rows}; {never}"
+    raise reading.header_problem(nothing, do).suggesting(order="none")
 
 
 def _column(reading: Reading, header: Header, why: str) -> Key:
@@ -149,15 +156,17 @@ def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, 
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
             count = "two" if len(rows) == 2 else len(rows)
             place = quote(reading.cells[rows[-1]][header.index])
+            cores = stacked(reading)
+            answers = {"equal_depth": "block"} if cores is None else {"sequence": cores.text}
             reading.ask(
                 f"{count} rows{inside} have the same place in the order, {place}",
-                "say --equal-depth tie (equal_depth= in Python) if they are one layer with one true input, or "
-                "--equal-depth block if their order is not known; or average them, tell them apart by their exact "
-                "depths, name their cores in a column core, or leave the cell of one empty, which takes it out of "
-                "the order",
+                f"{or_sequence(cores)}say --equal-depth tie (equal_depth= in Python) if they are one layer with one "
+                "true input, or --equal-depth block if their order is not known; or average them, tell them apart by "
+                "their exact depths, name their cores in a column core, or leave the cell of one empty, which takes it "
+                "out of the order",
                 rows,
                 header,
-                equal_depth="block",
+                **answers,
             )
     reading.refuse()
 
@@ -188,7 +197,9 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
             found = f"the dates do not show which way time runs along the order (rank correlation {trend:.2f})"
             do = f"say it with {option('order_direction', 'increasing or decreasing')}"
             do += f" or {option('scale', 'BP or CE')}" if key.older else ""
-            raise reading.problem(found, do, column=key.header).suggesting(order_direction="increasing")
+            cores = stacked(reading)
+            answers = {"order_direction": "increasing"} if cores is None else {"sequence": cores.text}
+            raise reading.problem(found, or_sequence(cores) + do, column=key.header).suggesting(**answers)
     order: Order = "increasing" if increasing else "decreasing"
     reading.fact("direction", f"t is {order} along the order", why)
     return order
@@ -204,13 +215,15 @@ def _upside_down(reading: Reading, key: Key, t: Array) -> TableError:
     other, way = ("CE", "decreasing") if scale == "BP" else ("BP", "increasing")
     likely = "the dates are most likely ages BP" if may_be_bp else f"the dates may be {other}"
     instead = "height or elevation" if key.by == "depth" else "depth"
+    cores = stacked(reading)
+    answers = {"order": "none"} if cores is None else {"sequence": cores.text}
     return reading.problem(
         f"the dates, read as {scale}, get younger where they should get older",
-        f"{likely} ({option('scale', other)}), the column may be a {instead} (name it so), or one of the two may be "
-        f"listed from the other end; say {option('order', 'none')} to fit without order, or "
+        f"{or_sequence(cores)}{likely} ({option('scale', other)}), the column may be a {instead} (name it so), or one "
+        f"of the two may be listed from the other end; say {option('order', 'none')} to fit without order, or "
         f"{option('order_direction', way)} if {_UPSIDE_DOWN[key.by]}",
         column=key.header,
-    ).suggesting(**({"scale": "BP"} if may_be_bp else {"order": "none"}))
+    ).suggesting(**({"scale": "BP"} if may_be_bp else answers))
 
 
 def _dated(rows: list[int], t: Array) -> list[int]:

@@ -16,7 +16,7 @@ from .checks.codes import without_codes
 from .checks.pooling import ask_about_places
 from .checks.reversals import note_reversals
 from .checks.slips import warn_of_far_values, warn_of_repeated
-from .columns import MADE, NO_OUTPUT, Reading, begin
+from .columns import MADE, Reading, begin
 from .dating import Inputs, needs_radiocarbon, read_inputs, unit_of, with_scale
 from .dating.thickness import note_thickness, read_thickness
 from .file import Table, read_table
@@ -24,7 +24,7 @@ from .formats.bacon import from_bacon
 from .formats.bchron import from_bchron
 from .formats.clam import from_clam
 from .formats.undatable import from_undatable
-from .headers import parse, squash
+from .headers import NO_OUTPUT, parse, squash
 from .joining.ages import add_ages
 from .joining.dates import join_dates
 from .layers import Between, read_ties
@@ -272,6 +272,7 @@ def _note_columns(reading: Reading) -> None:
     used = {h.index for h in (*columns.measured, *columns.rejects, *others, *places) if h is not None}
     if needs_radiocarbon(reading):
         used |= {h.index for h in columns.of_radiocarbon}
+        used |= {h.index for h in reading.headers if (h.role or "").startswith("student")}
     named = {squash(name) for name in (options.order, options.sequence) if name}
     noted = {fact.understood for fact in reading.facts}
     ignored = [h for h in reading.headers if h.text and h.index not in used and squash(h.text) not in named]

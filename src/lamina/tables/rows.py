@@ -1,11 +1,12 @@
 """Rows that the table itself marks (rejected and limiting dates), and the core or site of each row."""
 
 from difflib import get_close_matches
+from typing import cast
 
 from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
 from .headers import Header
-from .messages import counted, listing, option, quote
+from .messages import counted, flag, listing, option, quote
 from .places.sites import site_column
 
 _INDEX = {
@@ -13,6 +14,8 @@ _INDEX = {
     *("slip", "index", "index point", "sea level index point", "sea-level index point"),
 }
 _LIMITING = {"1", "-1", "2", "yes", "y", "true", "x", "marine", "terrestrial", "freshwater"}
+#: Codes of limiting dates, in databases of sea level, whose sides differ from one to the other.
+_SIGNED = {"1", "-1"}
 #: Words for what lies below the water, where the curve is above it, and for what lies above.
 _SIDES = {"marine": "above", "terrestrial": "below", "freshwater": "below", "fresh water": "below"}
 
@@ -95,8 +98,10 @@ def rows_to_use(reading: Reading) -> list[int]:
     """The rows that no flag leaves out. Raises TableError for a flag that is not clear, or if none is left."""
     columns, rows = reading.columns, list(range(len(reading.cells)))
     rejected = rejected_rows(reading)
+    if columns.limiting is not None and reading.options.limiting == "ignore":
+        reading.fact("limiting", f"no row, whatever {columns.limiting} says", reading.set_by("limiting"))
     rows = [i for i in rows if i not in rejected]
-    if columns.limiting is not None and _is_about_limiting(reading, columns.limiting):
+    if columns.limiting is not None and _is_about_limiting(reading, columns.limiting) and not _ask_about_codes(reading):
         limiting, sides = _limiting(reading, columns.limiting, rows), _sides(reading, columns.limiting)
         drop = reading.options.limiting == "drop"
         dropped = {i for i in limiting if drop or sides[i] is None}
@@ -144,35 +149,61 @@ def _note_limiting(reading: Reading, header: Header, used: list[int], dropped: l
 def _sides(reading: Reading, header: Header) -> list[str | None]:
     """ "above" or "below" where a cell says on which side of its value the curve lies, None elsewhere."""
     cells = reading.column(header)
-    side_of = {cell: _side(cell.casefold()) for cell in set(cells)}
+    side_of = {cell: _side(_plain(cell)) for cell in set(cells)}
     return [side_of[cell] for cell in cells]
 
 
-def _side(flag: str) -> str | None:
-    if flag in _INDEX:
+def _side(text: str) -> str | None:
+    if text in _INDEX:
         return None
-    found = {side for word, side in _SIDES.items() if word in flag}
+    found = {side for word, side in _SIDES.items() if word in text}
     return found.pop() if len(found) == 1 else None
 
 
 def _limiting(reading: Reading, header: Header, rows: list[int]) -> list[int]:
     """Those of some rows that are limiting. Flags that are not clear become faults."""
     cells = reading.column(header)
-    flags = {cell: cell.casefold() for cell in set(cells)}
-    limiting = {cell for cell, flag in flags.items() if flag in _LIMITING or "limiting" in flag}
-    unclear = {cell for cell, flag in flags.items() if flag not in _INDEX} - limiting
+    flags = {cell: _plain(cell) for cell in set(cells)}
+    limiting = {cell for cell, text in flags.items() if text in _LIMITING or "limiting" in text}
+    unclear = {cell for cell, text in flags.items() if text not in _INDEX} - limiting
     for i in rows if unclear else ():
         if cells[i] in unclear:
             note_unclear(reading, header, i)
     return [i for i in rows if cells[i] in limiting]
 
 
+def _ask_about_codes(reading: Reading) -> bool:
+    """Ask what 1 and -1 mean in the column of limiting dates, and return whether that is not clear."""
+    header = reading.columns.limiting
+    codes = set() if header is None else set(map(_plain, reading.column(header)))
+    if reading.options.limiting is not None or not codes >= _SIGNED:
+        return False
+    seen = listing(dict.fromkeys(filter(None, reading.column(cast(Header, header)))))
+    drop = f"{flag('limiting')} drop to use only the rows with 0, or " if "0" in codes else ""
+    reading.ask(
+        f"the codes {seen} do not say which rows are index points, and on which side of the others the curve lies",
+        "write index, marine (the curve is above) or terrestrial (the curve is below) in their place, or say "
+        f"{drop}{flag('limiting')} ignore to use all rows as index points (limiting= in Python)",
+        None,
+        header,
+        **({"limiting": "drop"} if drop else {}),
+    )
+    return True
+
+
+def _plain(cell: str) -> str:
+    """A cell without case, and without the different ways to write 1 and -1."""
+    return cell.casefold().replace("−", "-").removeprefix("+").removesuffix(".0")
+
+
 def _is_about_limiting(reading: Reading, header: Header) -> bool:
     """A column called "type" may be about anything; it counts if each of its cells is one of our words."""
+    if reading.options.limiting == "ignore":
+        return False
     if header.rank == 0:
         return True
-    flags = {flag.casefold() for flag in reading.column(header)}
-    if flags & {"0", "1", "-1"}:
-        return "0" in flags and flags <= {"0", "1", "-1", ""}
-    known = {flag for flag in flags if flag in _INDEX | _LIMITING or "limiting" in flag}
+    flags = set(map(_plain, reading.column(header)))
+    if flags & {"0", *_SIGNED}:
+        return flags <= {"0", *_SIGNED, ""} and ("0" in flags or flags >= _SIGNED)
+    known = {text for text in flags if text in _INDEX | _LIMITING or "limiting" in text}
     return flags == known and flags != {""}

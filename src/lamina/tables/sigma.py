@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks.limits import are_limits, refuse_large, warn_of_large_outputs
+from .checks.limits import are_limits, refuse_large, warn_of_large_outputs, warn_of_uneven
 from .checks.sigma_words import ask_about_prose, ask_about_sigma
 from .checks.units import factor
 from .columns import MADE, Reading
@@ -14,8 +14,6 @@ from .headers import Header
 from .messages import StandIn, TableError, listing, option, quote
 from .numbers import Array, Mask, values
 
-#: Upper and lower errors that differ by less than this part of their mean count as one.
-_ALIKE = 0.2
 _ERROR = re.compile(
     r"(?<![a-z])(?:\d?sd|\d?se|err|error|unc|uncertainty|\d?sigma|std|stdev|\w*fehler|unsicherheit|erreur|incertitude)(?![a-z])",
     re.IGNORECASE,
@@ -178,15 +176,11 @@ class _Quantity:
             how = {"uniform": "a uniform range", "split": "a split normal"}.get(self.kind or "")
             why = f"{how}, {self.reading.set_by('t_errors')}" if how else "half of the range they span"
             self.reading.fact(f"{self.name} error", f"columns {both}", why)
-            return *self.distances(upper, up, low), True
+            down, up = self.distances(upper, up, low)
+            self.warn_of_uneven((upper, lower), up, down, limits=True)
+            return down, up, True
         up, low = self.positive(upper, up), self.positive(lower, _magnitude(lower, low))
-        uneven = np.flatnonzero(np.abs(up - low) > _ALIKE * (up + low) / 2.0)
-        if uneven.size and self.kind != "split":
-            instead = f" To read them as they are, say {option('t_errors', 'split')}." if self.role == "t" else ""
-            self.reading.warn(
-                f"upper and lower errors of the {self.name} differ by more than 20 % "
-                f"({self.reading.name_lines(uneven)}); both sides get their mean.{instead}"
-            )
+        self.warn_of_uneven((upper, lower), up, low)
         how = (
             f"a split normal, {self.reading.set_by('t_errors')}"
             if self.kind == "split"
@@ -195,6 +189,13 @@ class _Quantity:
         how = "equal on both sides" if np.array_equal(up, low, equal_nan=True) else how
         self.reading.fact(f"{self.name} error", f"columns {both}", how)
         return low, up, False
+
+    def warn_of_uneven(self, pair: tuple[Header, Header], up: Array, low: Array, *, limits: bool = False) -> None:
+        """Warn if the two sides differ, unless both are kept."""
+        if self.kind is None or self.kind == "normal":
+            instead = f"To keep both, say {option('t_errors', 'split')}." if self.role == "t" else ""
+            what = f"distances of the {self.name} from its limits" if limits else f"errors of the {self.name}"
+            warn_of_uneven(self.reading, pair, up, low, what, instead, limits=limits)
 
     def distances(self, upper: Header, up: Array, low: Array) -> tuple[Array, Array]:
         """The distances of the limits from the value, towards smaller and larger numbers."""

@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...errors import RecordError
-from ...support.curves import curve_name
 from ..columns import MADE, Columns, Reading, made_of_radiocarbon
 from ..headers import Header, is_calibrated, is_radiocarbon
+from ..matching.curves import CURVES_TO_WRITE, is_curve, no_curves
 from ..messages import flag, option, quote
 from ..numbers import is_blank
 from .radiocarbon import is_calendar, other_curve, suspicions
@@ -125,8 +124,10 @@ def _by_curve(reading: Reading, t: Header) -> list[str] | None:
     for header in reading.columns.curve:
         cells = reading.column(header)
         kinds = ["calendar" if cell.casefold() in _NO_CURVE else "radiocarbon" for cell in cells]
-        if not any(cells) or not ("calendar" in kinds or any(map(_is_curve, cells))):
-            continue  # another kind of curve
+        if not any(cells) or not ("calendar" in kinds or any(map(is_curve, cells))):
+            if any(cells):
+                _ask_about_curves(reading, header, cells)
+            continue
         for i, cell in enumerate(cells):
             if is_blank(cell) and kinds[i] == "radiocarbon" and reading.options.curve is None:
                 do = f'write its curve, "normal" for a calendar age, or say {flag("age_type")} radiocarbon or calendar'
@@ -137,12 +138,13 @@ def _by_curve(reading: Reading, t: Header) -> list[str] | None:
     return None
 
 
-def _is_curve(cell: str) -> bool:
-    try:
-        curve_name(cell)
-    except RecordError:
-        return False
-    return True
+def _ask_about_curves(reading: Reading, header: Header, cells: Sequence[str]) -> None:
+    """Ask what a column of curves means in which no word is known."""
+    rows = [i for i, cell in enumerate(cells) if cell]
+    found = f"{no_curves(filter(None, cells))}, so that the ages may be radiocarbon ages or calendar ages"
+    do = f"{CURVES_TO_WRITE}, or normal for calendar ages, or say {option('age_type', 'calendar')}"
+    reading.ask(found, do, rows, header)
+    reading.refuse()
 
 
 def _refuse_curve(reading: Reading, why: str) -> Reading:
@@ -221,4 +223,4 @@ def _split(reading: Reading, t: Header, kinds: Sequence[str]) -> Reading:
 
 def _with_curves(reading: Reading, columns: Columns) -> Columns:
     """Columns called curve count only if they name calibration curves."""
-    return replace(columns, curve=[h for h in columns.curve if any(map(_is_curve, reading.column(h)))])
+    return replace(columns, curve=[h for h in columns.curve if any(map(is_curve, reading.column(h)))])

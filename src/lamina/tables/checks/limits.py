@@ -20,6 +20,9 @@ _NEAR = 0.25
 #: age: dates with such errors would scatter far more.
 _SPANS, _MANY_SPANS = 2.0, 5.0
 _FEWEST, _SEVERAL = 3, 5
+#: Upper and lower errors that differ by less than this part of their mean count as one; for limits, which are often
+#: rounded, the second.
+_ALIKE, _ROUGHLY_ALIKE = 0.05, 0.2
 #: Radiocarbon ages below this one may be smaller than their errors, in years.
 _OLD = 1000.0
 
@@ -73,6 +76,23 @@ def _ask(reading: Reading, role: str, pair: tuple[Header, Header], why: str) -> 
         None,
         **{name: "limits"},
     )
+
+
+def warn_of_uneven(
+    reading: Reading, pair: tuple[Header, Header], up: Array, low: Array, what: str, instead: str, *, limits: bool
+) -> None:
+    """Warn that upper and lower errors, or the distances of two limits, differ, with the row where they do so most."""
+    mean, least = (up + low) / 2.0, _ROUGHLY_ALIKE if limits else _ALIKE
+    with np.errstate(invalid="ignore", divide="ignore"):
+        differ = np.where(mean > 0.0, np.abs(up - low) / mean, 0.0)
+    rows = np.flatnonzero(differ > least)
+    if rows.size:
+        worst = int(np.argmax(np.where(np.isfinite(differ), differ, 0.0)))
+        reading.warn(
+            f"upper and lower {what} ({listing(pair)}) differ by more than {100 * least:.0f} % in "
+            f"{reading.name_lines(rows)}, most in {reading.name_lines(worst)}, {up[worst]:g} and {low[worst]:g}; both "
+            f"sides get their mean. {instead}".rstrip()
+        )
 
 
 def refuse_odd_errors(reading: Reading, header: Header, sd: Array, age: Array) -> Array:

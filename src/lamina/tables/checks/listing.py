@@ -8,6 +8,7 @@ import numpy as np
 from ..columns import Reading
 from ..file import Table
 from ..headers import Header
+from ..matching.sequences import or_sequence, stacked
 from ..messages import name_lines, option
 from ..numbers import Array, values
 
@@ -43,8 +44,10 @@ def check_listing(reading: Reading, key: Array, header: Header | None, by: str, 
         again = begins_again(places[known])
         if again is not None:
             say = f"say --order {shlex.quote(depth.text)} to put the rows in the order of this column"
-            error = reading.problem(AGAIN, f"name the cores in a column core, or {say}", known[again], depth)
-            raise error.suggesting(order=depth.text)
+            cores = stacked(reading)
+            name = or_sequence(cores) or "name the cores in a column core, or "
+            error = reading.problem(AGAIN, name + say, known[again], depth)
+            raise error.suggesting(**({"order": depth.text} if cores is None else {"sequence": cores.text}))
         out_of_place += known[turns].tolist()
     if out_of_place:
         reading.warn(not_listed(reading, depth, out_of_place))

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import NO_OUTPUT, Reading
-from ..headers import Header, squash
+from ..columns import Reading
+from ..headers import NO_OUTPUT, Header, squash
 from ..messages import flag, listing, option
 from ..numbers import Array
 from ..places.degrees import find_column, to_degrees
@@ -69,7 +69,8 @@ def ask_about_places(reading: Reading) -> None:
         reading.ask(
             f"the column has {len(names)} values in {len(reading.cells)} rows ({listing(names)}), as if these were "
             "separate records, and all rows would share one curve",
-            f"fit each with lamina batch --by {_quoted(header)}, one with {flag('sequence')} {_quoted(header)} "
+            f"{_field(reading, header)}fit each with lamina batch --by {_quoted(header)}, one with "
+            f"{flag('sequence')} {_quoted(header)} "
             f"{flag('site')} NAME, all with one curve but an order of their own with {flag('sequence')} "
             f"{_quoted(header)}, or all as one with {flag('pool')} (sequence=, site=, pool= in Python)",
             None,
@@ -88,9 +89,8 @@ def _ask_about_sites(reading: Reading) -> bool:
         return False
     extent = _extent(*_places(reading))
     apart = f", up to {extent:.0f} km apart," if extent > _ONE_PLACE else ""
-    a_field = extent > _ONE_PLACE and find_column(reading, "longitude") is not None
-    field = "fit all together, each with a curve of its own, with lamina field (places=True in Python), " * a_field
-    answers: dict[str, Any] = {"places": True} if a_field else {"by": site.text}
+    field = _field(reading, site)
+    answers: dict[str, Any] = {"places": True} if field else {"by": site.text}
     reading.ask(
         f"{len(names)} sites ({listing(names)}){apart} would share one curve",
         f"{field}fit each with lamina batch --by {_quoted(site)}, one with {option('site', 'NAME')}, or all with one "
@@ -100,6 +100,17 @@ def _ask_about_sites(reading: Reading) -> bool:
         **answers,
     )
     return True
+
+
+def _field(reading: Reading, site: Header) -> str:
+    """How to fit the sites of a column together, if there are coordinates that tell them apart; else ""."""
+    if find_column(reading, "longitude") is None or _extent(*_places(reading)) <= _ONE_PLACE:
+        return ""
+    named = "" if site.role in ("site", "core") else f" --site-column {_quoted(site)}"
+    return (
+        f"fit all together, each with a curve of its own, with lamina field {reading.path.name}{named} --out DIR "
+        "(places=True in Python), "
+    )
 
 
 def _quoted(header: Header) -> str:
@@ -146,6 +157,7 @@ def _ask_about_distances(reading: Reading) -> None:
         return
     several = labels and len(set(reading.column(labels[0]))) > 1
     by = f"fit each with lamina batch --by {_quoted(labels[0])}, one with {flag('site')} NAME, or " if several else ""
+    by = _field(reading, labels[0]) + by if several else by
     reading.ask(
         f"the rows lie up to {extent:.0f} km apart, and would share one curve",
         f"{by or 'name their sites in a column site, or '}fit them as one with {flag('pool')}, or say "

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..columns import MADE, Reading
+from ..formats.bacon import curves_column, is_bacon_without_cc
 from ..headers import Header, is_calibrated, is_radiocarbon, squash
 from ..matching.laboratories import laboratory_numbers
 from ..messages import listing, quote
@@ -24,8 +25,6 @@ _DATED = re.compile(
 )
 _CALENDAR = re.compile(r"(?<![a-z])cal(?![a-z])|calib|calendar|median|mean|b2k|model", re.IGNORECASE)
 _LIMITS = re.compile("min|max|old|young|range|hpd", re.IGNORECASE)
-#: The columns of Bacon's tables of dates, in which ages without cc are radiocarbon ages.
-_BACON = {"labid", "age", "error", "depth"}
 #: No radiocarbon age is older, in years.
 _OLDEST = 55_000.0
 #: Tables of any length are judged by their first rows.
@@ -84,7 +83,9 @@ def suspicions(reading: Reading) -> list[str]:
     beside = [h for h in reading.headers if h.role == "t" and not h.error and is_calibrated(h.text)]
     if beside and not is_calibrated(columns.t.text):
         found.append(f"{beside[0]} beside it holds calibrated ages")
-    if {squash(h.text) for h in reading.headers} - {""} == _BACON:
+    if (cc := curves_column(reading)) is not None:
+        found.append(f"Bacon's numbers of curves in {cc}")
+    if is_bacon_without_cc(reading.headers):
         found.append("the columns of Bacon's tables, in which ages without cc are radiocarbon ages")
     return found + _prose(reading) + _siblings(reading.path)
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...record import Record
-from ..columns import NO_OUTPUT, Reading
+from ..columns import Reading
+from ..headers import NO_OUTPUT
 from ..messages import flag, name_lines, option, quote
 from ..numbers import Array
 from ..order import Arrangement, is_clear, rank_correlation

@@ -10,12 +10,13 @@ from ...dates import Date, Radiocarbon
 from ...errors import RecordError
 from ...support.calendars import words
 from ...support.curves import ZONES, curve_name
-from ..checks.limits import are_limits, refuse_odd_errors
+from ..checks.limits import are_limits, refuse_odd_errors, warn_of_uneven
 from ..checks.radiocarbon import materials, other_curve
 from ..columns import MADE, Reading
 from ..headers import Header
+from ..matching.curves import CURVES_TO_WRITE, is_curve, no_curves
 from ..messages import flag, option
-from ..numbers import Array, Mask, values
+from ..numbers import Array, Mask, blanks, values
 
 _THOUSANDS_OR_MILLIONS = re.compile(r"\b(?:ka|kyrs?|ma|myrs?)\b", re.IGNORECASE)
 _CURVE = "IntCal20"
@@ -37,19 +38,23 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
         reading.fact("reservoir error", f"the column {columns.delta_r_errors[0]}", why)
     marine = _warn_of_materials(reading, curves, offset)
     normal = reading.options.t_errors == "normal"
+    shapes = [_shapes(reading, kind, usual) for kind, usual in (("student a", 3.0), ("student b", 4.0))]
     dates: dict[int, Date] = {}
     make = cache(Radiocarbon)  # rows with the same age share their date, which is calibrated once
     for i, curve in curves.items():
-        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i]) or curve is None:
+        if not np.isfinite(ages[i] + sd[i] + offset[i] + offset_sd[i] + sum(s[i] for s in shapes)) or curve is None:
             continue  # a fault already
         if sd[i] <= 0.0:
             reading.fault("the error of the radiocarbon age is not above 0", "correct it", i, sd_header)
             continue
         try:
-            dates[i] = make(ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal)
+            dates[i] = make(
+                ages[i], sd[i], curve, offset[i], offset_sd[i], scale or "BP", not normal, *(s[i] for s in shapes)
+            )
         except RecordError as error:
             found, _, do = str(error).rstrip(".").partition(". ")
-            zone = {} if marine else _likely_zone(curve, found)  # which would be set for all rows
+            # A zone would be set for all rows.
+            zone = {} if marine or ages[i] >= offset[i] else _likely_zone(curve, found)
             reading.fault(found, do[:1].lower() + do[1:], i, age, **zone)
     _refuse_twice(reading, {i for i, curve in curves.items() if (curve or "").startswith("Marine")}, offset)
     why = "normal errors" if normal else "Student-t errors, as in Bacon"
@@ -58,6 +63,16 @@ def calibrated(reading: Reading, here: Mask) -> dict[int, Date]:
         why += f", where {columns.t} is empty"
     reading.fact("radiocarbon", f"{len(curves)} ages of the column {age} are calibrated", why)
     return dates
+
+
+def _shapes(reading: Reading, kind: str, usual: float) -> Array:
+    """A parameter of the Student-t errors in each row, from the column of its role; the usual one where it is empty."""
+    shapes = np.full(len(reading.cells), usual)
+    for header in (h for h in reading.headers if h.role == kind):
+        found = values(reading, header, "shape of the errors", blank=True)
+        shapes = np.where(blanks(reading, header), usual, found)
+        reading.fact("shape of errors", f"the column {header}", "a parameter of Bacon's Student-t errors")
+    return shapes
 
 
 def _likely_zone(curve: str, found: str) -> dict[str, Any]:
@@ -122,6 +137,8 @@ def _one_error(reading: Reading, ages: Array) -> tuple[Array, Header, bool]:
     up, low = (values(reading, one[0], "error", blank=np.isnan(ages)) for one in (upper, lower))
     if are_limits(reading, "t", (upper[0], lower[0]), up, low, ages):
         return np.abs(up - low) / 2.0, upper[0], True
+    pair = upper[0], lower[0]
+    warn_of_uneven(reading, pair, np.abs(up), np.abs(low), "errors of the radiocarbon ages", "", limits=False)
     return (np.abs(up) + np.abs(low)) / 2.0, upper[0], False
 
 
@@ -134,14 +151,12 @@ def _curves(reading: Reading, rows: list[int]) -> dict[int, str | None]:
     for i in rows:
         cell = "" if header is None else reading.cells[i][header.index].strip()
         named += [i] if cell else []
-        try:
-            found[i] = curve_name(cell or chosen or _CURVE)
-            if chosen is not None and ZONES.get(chosen) == found[i]:
-                found[i] = chosen  # which continues the curve of the table after 1950
-        except RecordError as error:
-            found[i] = None
-            what, _, known = str(error).rstrip(".").partition(". The curves are ")
-            reading.fault(what, f"write one of {known}", i, header)
+        found[i] = curve_name(cell or chosen or _CURVE) if is_curve(cell or _CURVE) else None
+        if chosen is not None and ZONES.get(chosen) == found[i]:
+            found[i] = chosen  # which continues the curve of the table after 1950
+    unknown = {i: reading.cells[i][header.index].strip() for i in named if found[i] is None} if header else {}
+    if unknown:
+        reading.fault(no_curves(unknown.values()), CURVES_TO_WRITE, list(unknown), header)
     if named:
         names = sorted({str(found[i]) for i in named if found[i] is not None})
         reading.fact("calibration", ", ".join(names), f"the column {header}")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...errors import RecordError
 from ...support.curves import curve_name
 from ..file import Table
 from ..headers import Header, parse, squash
+from ..matching.curves import CURVES_TO_WRITE, is_curve, no_curves
 from ..messages import Notes
 
 
@@ -24,8 +24,8 @@ def names_other_ages(table: Table, age: Header) -> bool:
 
 
 def meaning(header: Header, words: str) -> Header:
-    """A header that means what these words do, and keeps the name that the user gave it."""
-    return replace(parse(header.index, words), text=header.text)
+    """A header that means what these words do, and keeps the name that the user gave it and its number of sigmas."""
+    return replace(parse(header.index, words), text=header.text, sigma=header.sigma, unclear=header.unclear)
 
 
 def with_meanings(table: Table, meanings: dict[Header | None, str]) -> Table:
@@ -79,18 +79,18 @@ def named_curves(table: Table, at: Header, age: Header, calendar: frozenset[str]
 
     Raises TableError for other words.
     """
-    notes = Notes()
-    found: list[str | None] = []
-    for cell, line, empty in zip(table.column(at), table.lines, undated(table, age), strict=True):
-        name = cell.strip().strip("'\"")
-        if empty:
-            found.append("")
-            continue
-        try:
-            found.append(None if name.lower() in calendar else curve_name(name))
-        except RecordError as error:
-            what, _, known = str(error).rstrip(".").partition(". The curves are ")
-            do = f"write one of {known}, or {min(calendar, key=len)} for a calendar age"
-            notes.fault(what, do, [line], at.text)
-    notes.refuse(table.path)
-    return found
+    names = [cell.strip().strip("'\"") for cell in table.column(at)]
+    dated = [not empty for empty in undated(table, age)]
+    unknown = {
+        line: name
+        for name, line, is_dated in zip(names, table.lines, dated, strict=True)
+        if is_dated and name.lower() not in calendar and not is_curve(name)
+    }
+    if unknown:
+        notes, do = Notes(), f"{CURVES_TO_WRITE}, or {min(calendar, key=len)} for a calendar age"
+        notes.fault(no_curves(unknown.values()), do, unknown, at.text)
+        notes.refuse(table.path)
+    return [
+        "" if not is_dated else None if name.lower() in calendar else curve_name(name)
+        for name, is_dated in zip(names, dated, strict=True)
+    ]

@@ -1,6 +1,7 @@
 """Bacon: its table of dates (labID, age, error, depth, cc), the iterations of a run (.out) and its summary of ages."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,20 +9,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..file import Table
-from ..headers import Header
-from ..messages import Notes, problem, quote
-from .ages import called, names_other_ages, undated, with_curves, with_meanings
+from ..headers import Header, is_calibrated, squash
+from ..messages import Notes, flag, problem, quote
+from .ages import names_other_ages, undated, with_curves, with_meanings
 
 _Array = NDArray[np.float64]
 
 #: What Bacon's column cc means: calendar ages, or the curve that calibrates.
 _CALENDAR = "0"
 _CURVES = {"1": "IntCal20", "2": "Marine20", "3": "SHCal20"}
+_KINDS = "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
+#: What may follow the name of a column: its unit, or what it is.
+_AFTER = r"(?:14c|c14|rc|cal|yrs?|years?|a|bp|cm|mm|m|no|units?|unitless|none|curve|code|id)*"
+#: The columns of Bacon's tables, without case, spaces and punctuation.
+_COLUMNS = {
+    "label": re.compile(r"(?:lab|sample)?(?:id|code|number|no)|lab|sample|name"),
+    "age": re.compile(rf"(?:14c|c14|rc)?ages?{_AFTER}"),
+    "error": re.compile(rf"(?:[12]s(?:d|igma)?)?(?:age|14cage|14c|c14)?(?:err|error|sd)(?:[12]s(?:d|igma)?)?{_AFTER}"),
+    "depth": re.compile(rf"depths?{_AFTER}"),
+    "cc": re.compile(rf"cc{_AFTER}"),
+    "delta R": re.compile(rf"(?:d|delta)r{_AFTER}"),
+    "delta R error": re.compile(rf"(?:d|delta)(?:r?std|rsd|rerr|rerror){_AFTER}"),
+    "student a": re.compile(rf"(?:student)?ta{_AFTER}"),
+    "student b": re.compile(rf"(?:student)?tb{_AFTER}"),
+}
 #: The last line of a .bacon file: Bacon 0: FixT, K, MinAge, MaxAge, th0, th0p, w.a, w.b, alpha, beta, dmin, dmax;
 _SETTINGS = re.compile(r"^Bacon 0:([^;\n]{1,500});", re.MULTILINE)
 _SUMMARY = ["depth", "min", "max", "median", "mean"]
 #: Members made of a summary: quantiles that run through the whole core.
 _MEMBERS = 400
+
+
+def bacon_columns(headers: Iterable[Header]) -> dict[str, Header]:
+    """The columns that a table has of Bacon's, by what they hold; without those that several columns may be."""
+    found: dict[str, list[Header]] = {}
+    for header in headers:
+        kinds = [kind for kind, pattern in _COLUMNS.items() if pattern.fullmatch(squash(header.text))]
+        found.setdefault(kinds[0] if kinds else "", []).append(header)
+    return {kind: alike[0] for kind, alike in found.items() if kind and len(alike) == 1}
+
+
+def curves_column(table: Table) -> Header | None:
+    """The column cc of a table with ages and depths, if it has Bacon's numbers and some row has a curve; else None."""
+    found = bacon_columns(table.headers)
+    if not found.keys() >= {"age", "depth", "cc"}:
+        return None
+    kinds = {cell.strip().removesuffix(".0") for cell in table.column(found["cc"])} - {""}
+    return found["cc"] if kinds <= {_CALENDAR, *_CURVES} and kinds & set(_CURVES) else None
+
+
+def is_bacon_without_cc(headers: Iterable[Header]) -> bool:
+    """Whether all columns are those of Bacon's tables, but for cc, without which all ages are radiocarbon ages."""
+    named = [header for header in headers if squash(header.text)]
+    found = bacon_columns(named)
+    if len(found) < len(named) or "cc" in found or not found.keys() >= {"label", "age", "error", "depth"}:
+        return False
+    return squash(found["error"].text).startswith("err")  # its word, which "age_sd" is not
 
 
 def from_bacon(table: Table) -> Table:
@@ -30,24 +73,36 @@ def from_bacon(table: Table) -> Table:
     Read as any other table, its radiocarbon ages would be taken for calendar ages. Any other table, and one whose ages
     the user calls calendar ages, stays as it is.
 
-    Raises TableError where cc is none of Bacon's numbers.
+    Raises TableError where cc is none of Bacon's numbers, or contradicts the header of the ages.
     """
-    age, error, cc = called(table, "age", "14C_age", "C14_age"), called(table, "error"), called(table, "cc")
+    found = bacon_columns(table.headers)
+    age, error, cc = (found.get(kind) for kind in ("age", "error", "cc"))
     if age is None or error is None or cc is None or names_other_ages(table, age):
         return table
     kinds = [cell.strip().removesuffix(".0") for cell in table.column(cc)]
     empty = undated(table, age)
     _check_kinds(table, cc, kinds, empty)
-    offset = called(table, "d.R", "delta.R"), called(table, "d.STD", "delta.STD")
-    table = with_meanings(table, {offset[0]: "delta R", offset[1]: "delta R error"})
+    _check_header(table, age, cc, kinds)
+    meanings = {kind: found.get(kind) for kind in ("delta R", "delta R error")}
+    table = with_meanings(table, {header: words for words, header in meanings.items()})
+    table = _with_student(table, found)
     table = with_curves(
         table, age, error, cc, ["" if none else _CURVES.get(kind) for kind, none in zip(kinds, empty, strict=True)]
     )
     return replace(table, form=f"{table.form}, with Bacon's column cc", program="Bacon")
 
 
+def _with_student(table: Table, found: Mapping[str, Header]) -> Table:
+    """The table, where both parameters of the Student-t errors have their roles."""
+    kinds = [kind for kind in ("student a", "student b") if kind in found]
+    headers = list(table.headers)
+    for kind in kinds if len(kinds) == 2 else ():
+        headers[found[kind].index] = replace(found[kind], role=kind)
+    return replace(table, headers=headers)
+
+
 def _check_kinds(table: Table, cc: Header, kinds: list[str], empty: list[bool]) -> None:
-    notes, do = Notes(), "write 0 for calendar ages, 1 for IntCal20, 2 for Marine20 or 3 for SHCal20"
+    notes, do = Notes(), _KINDS
     for kind, line, none in zip(kinds, table.lines, empty, strict=True):
         if none:
             continue
@@ -56,6 +111,15 @@ def _check_kinds(table: Table, cc: Header, kinds: list[str], empty: list[bool]) 
         elif kind != _CALENDAR and kind not in _CURVES:
             notes.fault(f"cc is {quote(kind)}, which is none of Bacon's kinds of ages", do, [line], cc.text)
     notes.refuse(table.path)
+
+
+def _check_header(table: Table, age: Header, cc: Header, kinds: list[str]) -> None:
+    """Ages that are calibrated by their header, but not by cc, could be either."""
+    raw = [i for i, kind in enumerate(kinds) if kind in _CURVES]
+    if is_calibrated(age.text) and raw and table.options.age_type is None:
+        found = f"the header {age} says calendar ages, but cc says radiocarbon ages"
+        do = f"say {flag('age_type')} calendar or radiocarbon (age_type= in Python), or correct cc: {_KINDS}"
+        raise table.problem(found, do, raw, cc).suggesting(age_type="calendar")
 
 
 # --- the result of a run ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def read_excel(path: Path, data: bytes, sheet: str | None) -> Rows:
     try:
         from openpyxl import load_workbook  # optional, and slow to import
     except ImportError:
-        do = "run pip install 'lamina[excel]', or save the sheet as CSV"
+        do = "run pip install openpyxl, or save the sheet as CSV"
         raise problem(path, "reading Excel files needs openpyxl", do) from None
     check_archive(path, data)
     try:

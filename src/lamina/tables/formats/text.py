@@ -4,10 +4,11 @@ import codecs
 import csv
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from ...support.text import from_cell
-from ..messages import problem
+from ...support.text import from_cell, is_number
+from ..messages import Fact, problem
 from . import noaa, pangaea, psmsl
 from .cells import LONGEST_CELL, LONGEST_LINE, LONGEST_PROSE, MOST_PROSE, Rows
 
@@ -41,6 +42,10 @@ def read_text(path: Path, data: bytes) -> Rows:
     left_out = {i for i, _ in comments}
     numbered = [one for one in everything if one[0] not in left_out] if left_out else everything
     separator = _separator([line for _, line in numbered[:_SAMPLE]])
+    header = _commented_header(comments, numbered, separator) if comments and numbered and separator else None
+    if header is not None:
+        comments = [one for one in comments if one[0] != header[0]]
+        numbered = [header, *numbered]
     if numbered and separator is None:
         raise problem(
             path, "no comma, semicolon, tab or space between the columns",
@@ -54,6 +59,9 @@ def read_text(path: Path, data: bytes) -> Rows:
     form = f"{encoding} text, {f'{named} separated' if named else 'separated by spaces'}"
     prose = tuple(line[:LONGEST_PROSE].strip(' #"\t') for _, line in comments[:MOST_PROSE])
     rows = Rows(cells, lines, form, [(i, _width(line, separator)) for i, line in comments], prose=prose)
+    if header is not None:
+        fact = Fact("header", "the last comment above the rows", "it has a name for each column, and they have none")
+        rows = replace(rows, facts=(fact,))
     return noaa.describe(rows, [line for _, line in comments])
 
 
@@ -61,13 +69,28 @@ def _is_comment(line: str) -> bool:
     return line.lstrip().lstrip('"').lstrip().startswith("#")
 
 
+def _commented_header(comments: Numbered, numbered: Numbered, separator: str) -> tuple[int, str] | None:
+    """The last comment above the rows, without its mark, if it names their columns, and their first row does not."""
+    first, row = numbered[0]
+    above = [(i, line.strip(' "').lstrip("#").strip()) for i, line in comments if i < first]
+    if not above or _width(above[-1][1], separator) != _width(row, separator):
+        return None
+    names, cells = _split(above[-1][1], separator), _split(row, separator)
+    named = all(names) and not any(map(is_number, names))
+    return above[-1] if named and 2 * sum(map(is_number, cells)) >= len(cells) else None
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if separator in _GAPS:
+        return _GAPS[separator].split(line.strip())
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+
+
 def _width(line: str, separator: str) -> int:
     """How many cells a comment would have; a line too long for a row is prose."""
     if len(line) > LONGEST_CELL:
         return 0
-    if separator in _GAPS:
-        return len(_GAPS[separator].split(line.strip()))
-    return len(next(csv.reader([line], delimiter=separator)))
+    return len(_split(line, separator))
 
 
 def decode(data: bytes) -> tuple[str, str]:

@@ -1,7 +1,14 @@
 """Several columns that may name the core, or the site, of each row."""
 
+from itertools import groupby
+
+from ...support.text import is_number
 from ..file import Table
 from ..headers import Header, squash
+from ..messages import option, quote
+
+#: Rows of a core, on average, in a column that names cores.
+_ROWS_EACH = 2
 
 
 def telling_apart(table: Table, columns: list[Header]) -> list[Header]:
@@ -20,3 +27,27 @@ def telling_apart(table: Table, columns: list[Header]) -> list[Header]:
         if rows not in found or "name" in header.word:
             found[rows] = header
     return list(found.values())
+
+
+def stacked(table: Table) -> Header | None:
+    """A column without a role whose cells are one text for some rows, then another, as if it named cores; else None."""
+    if table.options.sequence is not None or any(h.role in ("core", "site") for h in table.headers):
+        return None
+    for header in table.headers:
+        cells = table.column(header)
+        blocks = [cell for cell, _ in groupby(cells)]
+        several = 1 < len(blocks) == len(set(blocks)) and len(cells) >= _ROWS_EACH * len(blocks)
+        if (
+            header.text
+            and header.role in (None, "label")
+            and several
+            and all(blocks)
+            and not any(map(is_number, blocks))
+        ):
+            return header
+    return None
+
+
+def or_sequence(cores: Header | None) -> str:
+    """What to say first if a column names cores: that it does."""
+    return "" if cores is None else f"say {option('sequence', quote(cores.text))} if {cores} names cores or sites, or "

@@ -1,13 +1,18 @@
 """A table in which no column is called like the input or the output: what to say, and which column is most likely."""
 
 import re
-from itertools import pairwise
+from collections.abc import Collection
+from itertools import chain, pairwise
 
 from ...support.text import is_number
 from ..file import Table
 from ..headers import Header, squash
 from ..messages import TableError, listing, option
 
+#: The top and the bottom of a slice.
+_SLICE = re.compile(r"(\d{1,5}(?:\.\d+)?)\s*(?:[-−–—]|to)\s*(\d{1,5}(?:\.\d+)?)(?:\s*(?:cm|mm|m))?")
+#: Steps from row to row that show which way a column runs.
+_FEWEST_STEPS = 2
 #: Rows that show what a column holds, and the part of them that must be numbers.
 _SAMPLE, _MOST = 100, 0.8
 #: The points of 1.040,5.
@@ -20,7 +25,7 @@ _AGE = re.compile(
     re.IGNORECASE,
 )
 _DEPTH = re.compile(
-    r"(?<![a-z])(?:\w*tiefe|teufe|profondeur|profundidad|profondit[àa]|diepte|djup)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:depths?|\w*tiefe|teufe|profondeur|profundidad|profondit[àa]|diepte|djup)(?![a-z])", re.IGNORECASE
 )
 _MIDDLES = {"median", "mean", "mode", "midpoint", "middle", "weightedmean", "medianprobability"}
 _CALENDAR = re.compile(r"(?<![a-z])(?:cal\w*|bp|ce|ad|b2k)(?![a-z])", re.IGNORECASE)
@@ -33,8 +38,18 @@ _ASIDE = re.compile(
     r"|dose|de|gy|\d{2,3}\s?(?:u|th|pb|cs|ra|k)|postbomb|delta\W?r|delta\W?std|d\W?std|reservoir)(?![a-z])|[±σ]",
     re.IGNORECASE,
 )
+#: Words for years in which something else happened to a sample.
+_OTHER_YEAR = re.compile(
+    r"(?<![a-z])(?:pub|publ\w*|references?|collect\w*|sampl(?:ed|ing)|cored|coring|measured|analy[sz]\w*|entry|entered"
+    r"|submitted|received|accessed|drill\w*|recovered|retrieved)(?![a-z])",
+    re.IGNORECASE,
+)
 _ELEVATION = re.compile(r"(?:elevation|altitude|h[öo]he)(?![a-z])(?!.*err)", re.IGNORECASE)
 _NO_ERROR = re.compile(r"[±σ]|(?<![a-z])(?:err\w*|unc\w*|\d?sd|\d?se|std\w*|sigma)(?![a-z])", re.IGNORECASE)
+#: Activities, from which models compute ages.
+_ACTIVITY = re.compile(
+    r"(?<!\d)210\W?pb|(?<![a-z])pb\W?210|(?<!\d)137\W?cs|(?<![a-z])cs\W?137|m?bq\W?k?g", re.IGNORECASE
+)
 _MEASURED = re.compile(
     r"(?:d|δ|delta)\s?-?(?:18o|13c|2h|d)(?![a-z0-9])|sst|temp|rsl|sea.?level|mg/?ca|uk.?37|tex.?86|salin|precip|co2|ch4",
     re.IGNORECASE,
@@ -47,9 +62,17 @@ def no_input(table: Table) -> TableError:
     if limits:
         return limits.suggesting(**({"t": middles[0].text} if len(middles) == 1 else {"t_errors": "uniform"}))
     found = f"no column holds the input (age, year); the columns are {table.listed}"
-    error = table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
     likely = _likely_input(table)
-    return error if likely is None else error.suggesting(t=likely.text)
+    if likely is not None:
+        return table.header_problem(found, f"name it with {option('t', 'COLUMN')}").suggesting(t=likely.text)
+    activities = [h for h in table.headers if _ACTIVITY.search(_words(h))]
+    if activities:
+        found = f"{listing(activities)} seem to be activities, and no column holds an age"
+        do = "lamina needs the ages that a model such as CRS, CFCS or Plum computes from them (serac and rplum do so)"
+        return table.header_problem(
+            found, f"{do}: add them with their errors, or name them with {option('t', 'COLUMN')}"
+        )
+    return table.header_problem(found, f"name it with {option('t', 'COLUMN')}")
 
 
 def no_output(table: Table, depth: Header | None) -> TableError:
@@ -108,6 +131,7 @@ def _likely_input(table: Table) -> Header | None:
     """A column of numbers whose name suggests ages or years; one with a calendar, or corrected, first."""
     plain = {h.index: _WITHIN.sub("", _words(h)) for h in table.headers}
     ages = [h for h in table.headers if _AGE.search(plain[h.index]) and not _ASIDE.search(plain[h.index])]
+    ages = [h for h in ages if "age" in h.text.lower() or not _OTHER_YEAR.search(_words(h))]
     found = [h for h in ages if _numeric(table, h)]
 
     def likelihood(header: Header) -> int:
@@ -127,9 +151,33 @@ def _speaks_of_ages(table: Table) -> bool:
     return any(_AGE.search(_words(header)) for header in table.headers)
 
 
-def likely_depth(table: Table) -> Header | None:
-    """A column of numbers whose name means depth in another language."""
-    return next((h for h in table.headers if _DEPTH.search(_words(h)) and _numeric(table, h)), None)
+def likely_depth(table: Table, used: Collection[int] = ()) -> Header | None:
+    """A column of numbers whose name means depth, or of tops and bottoms; else one of numbers that grow, or fall, from
+    row to row, as depths do.
+
+    used: the positions of columns that are something else.
+    """
+    free = [h for h in table.headers if h.text and h.index not in used and _numeric(table, h)]
+    named = [h for h in free if _DEPTH.search(_words(h))]
+    named += [h for h in table.headers if h.text and h.index not in used and _top_and_bottom(table, h)]
+    others = [h for h in free if h.role is None and not _ASIDE.search(_words(h)) and not _AGE.search(_words(h))]
+    return next(chain(named, (h for h in others if _runs_one_way(table, h))), None)
+
+
+def _top_and_bottom(table: Table, header: Header) -> bool:
+    """Whether most cells of a column are like "10-12 cm", and no ages."""
+    cells = _sample(table, header)
+    slices = [match for cell in cells if (match := _SLICE.fullmatch(cell)) and float(match[1]) < float(match[2])]
+    return len(cells) > 1 and len(slices) >= _MOST * len(cells) and not _AGE.search(_words(header))
+
+
+def _runs_one_way(table: Table, header: Header) -> bool:
+    """Whether the numbers of a column all grow or all fall, and are more than a count of the rows."""
+    cells = [cell for cell in _sample(table, header) if is_number(cell)]
+    steps = [float(b) - float(a) for a, b in pairwise(cells)]
+    if len(steps) < _FEWEST_STEPS or len(cells) < len(table.cells[:_SAMPLE]):
+        return False
+    return (min(steps) > 0.0 or max(steps) < 0.0) and set(steps) not in ({1.0}, {-1.0})
 
 
 def _likely_output(table: Table) -> Header | None:

@@ -23,9 +23,10 @@ _MOST = 0.5
 
 def split_pairs(table: Table) -> Table:
     """The same table, with errors and limits in columns of their own, and samples at the middle of their depths."""
+    depth = None if table.options.depth is None else table.find(table.options.depth)
     for header in [h for h in table.headers if h.text]:
         table = _split_errors(table, header)
-        if header.role == "depth" and header.side is None:
+        if (header.role == "depth" and header.side is None) or (depth is not None and header.index == depth.index):
             table = _middles(table, header)
         if header.role == "t":
             table = _split_ranges(table, header)
@@ -64,8 +65,8 @@ def _split_errors(table: Table, header: Header) -> Table:
 def _middles(table: Table, header: Header) -> Table:
     """Depths of the top and the bottom of a sample become the depth of its middle."""
     found = _matches(table, header, _RANGE)
-    units = {one[3] for one in found if one is not None}
-    if not found or len(units) > 1 or not units <= {None, header.unit or next(iter(units))}:
+    units = {one[3] for one in found if one is not None and one[3]} | ({header.unit} if header.unit else set())
+    if not found or len(units) > 1:
         return table
     cells = [list(row) for row in table.cells]
     for row, one in zip(cells, found, strict=True):
