@@ -10,7 +10,7 @@ import pytest
 import lamina
 from lamina import Record
 from lamina.dates import Uniform
-from lamina.posterior.agedepth import accumulation, describe_hiatuses
+from lamina.posterior.agedepth import describe_hiatuses
 from lamina.records.layers import add_layers
 
 DEPTH = np.array([0.0, 30.0, 60.0, 120.0, 150.0, 200.0])
@@ -81,12 +81,6 @@ def test_bands_are_widest_between_dates(found):
     between = found.ages([15.0, 90.0, 175.0])["sd"].to_numpy()
     at = found.ages([30.0, 120.0, 150.0])["sd"].to_numpy()
     assert (between[1] > at[1:]).all()
-
-
-def test_accumulation_is_age_over_depth(found):
-    depths, pace = accumulation(found)
-    whole = (pace * np.diff(depths)).sum(axis=1)
-    np.testing.assert_allclose(whole, found.tau.max(axis=1) - found.tau.min(axis=1))
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.agedepth import layers_of
-from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width
+from ..posterior.agedepth import accumulation_quantiles, layers_of
+from ..posterior.boxes import LOWEST_PACE, Rejected, date_density, date_half_width
 from ..posterior.diagnosis import LIKELY_OUTLIER
 from ..records.axes import describe
 from ..support.numbers import percent
@@ -88,7 +88,10 @@ def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.
 
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
-    """Time per unit of depth in each step of the core: median, and the band that holds 95 %; none at a hiatus."""
+    """Time per unit of depth between dates: median, and the band that holds 95 %; none at a hiatus.
+
+    The sections depend on the dates only (``posterior.agedepth.sections``).
+    """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax = own_axes(ax)
@@ -98,7 +101,7 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     ax.fill_between(depths, low, high, step="post", color=MODEL, alpha=0.2, linewidth=0, label="95 %")
     ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
-    # Short steps may take next to no time: the lower edge of the band is not worth most of the panel.
+    # Short sections may take next to no time: the lower edge of the band is not worth most of the panel.
     bottom = max(float(np.nanmin(low)), float(np.nanmin(middle)) / LOWEST_PACE)
     ax.set_ylim(bottom=bottom)
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if np.nanmax(high) < 100.0 * bottom else (1.0,)))
