@@ -60,7 +60,7 @@ def test_the_drawn_curve_and_bands_are_those_of_the_posterior(ax):
     np.testing.assert_array_equal(mean.get_xydata(), table[["at", "mean"]])
     for label, low, high in (
         ("95 %", table["q2.5"], table["q97.5"]),
-        ("± 1 sd", table["mean"] - table["sd"], table["mean"] + table["sd"]),
+        ("68 %", table["q16"], table["q84"]),
     ):
         corners = band(ax, label)
         for k, at in enumerate(AT):

@@ -128,7 +128,7 @@ def test_memory_is_on_where_it_can_be_learnt():
 def test_the_figure_shows_every_date_and_both_bands(found):
     ax = lamina.plots.age_depth(found)
     labels = [one.get_label() for one in ax.collections]
-    assert {"95 %", "± 1 sd", "dates"} <= set(labels)
+    assert {"95 %", "68 %", "dates"} <= set(labels)
     assert len(ax.collections) == 2 + len(DEPTH)
     assert ax.get_ylabel() == "Age (cal yr BP)"
     lamina.plots.accumulation(found, ax)

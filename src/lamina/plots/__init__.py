@@ -77,7 +77,7 @@ def curve(
     draws: int = 10,
     seed: int = 0,
 ) -> Axes:
-    """The measurements as boxes of two sd, the curve with its sd and 95 % band, and a few joint draws of it.
+    """The measurements as boxes of two sd, the curve with its 68 and 95 % bands, and a few joint draws of it.
 
     at: times to draw at, by default a grid over the record. Beyond the data the band is hatched.
     table: the result of ``posterior.curve(at)``, if known.
@@ -100,7 +100,7 @@ def curve(
 def rate(
     posterior: Posterior, ax: Axes | None = None, *, at: ArrayLike | None = None, table: pd.DataFrame | None = None
 ) -> Axes:
-    """The rate of change with its sd, 95 % band and a line at zero; in mm/year where the record is in m and years.
+    """The rate of change with its 68 and 95 % bands and a line at zero; in mm/year where the record is in m and years.
 
     With ages before present the rate is forward in time, and the label says so. ``table``: the result of
     ``posterior.rate(at)``, if known. Raises KernelError where the curve has no rate (Matern12).
@@ -252,11 +252,11 @@ def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, 
 
 def _bands(ax: Axes, posterior: Posterior, table: pd.DataFrame) -> None:
     """Mean and bands; beyond the data they are hatched."""
-    at, mean, sd = table["at"], table["mean"], table["sd"]
+    at = table["at"]
     look: dict[str, Any] = {"color": CURVE, "linewidth": 0, "zorder": 2}
     ax.fill_between(at, table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
-    ax.fill_between(at, mean - sd, mean + sd, alpha=0.35, label="± 1 sd", **look)
-    ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
+    ax.fill_between(at, table["q16"], table["q84"], alpha=0.35, label="68 %", **look)
+    ax.plot(at, table["mean"], color=CURVE, linewidth=1.6, zorder=4, label="mean")
     hatch(ax, posterior, table)
 
 

@@ -34,7 +34,7 @@ def age_depth(
     points: int = 300,
     rejected: Rejected | None = None,
 ) -> Axes:
-    """The age-depth model against depth: median, sd and 95 % band, and each date as its density.
+    """The age-depth model against depth: median, 68 and 95 % bands, and each date as its density.
 
     sequence: which core, where the record has several.
     rejected: dates that the model does not use, whose densities are hollow.
@@ -46,8 +46,7 @@ def age_depth(
     table = posterior.ages(np.linspace(depth.min(), depth.max(), points), sequence)
     look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
     ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
-    ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
-                    label="± 1 sd", **look)  # fmt: skip
+    ax.fill_between(table["depth"], table["q16"], table["q84"], alpha=0.35, label="68 %", **look)
     ax.plot(table["depth"], table["q50"], color=MODEL, linewidth=1.6, zorder=4, label="median")
     for edge in "q2.5", "q97.5":  # the band is seen through the dates
         ax.plot(table["depth"], table[edge], color=MODEL, linewidth=0.5, alpha=0.7, zorder=4)

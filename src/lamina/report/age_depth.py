@@ -121,8 +121,8 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, run: Run) -> Figure:
         draw.hover(f"{axes.along} {number(d, 4)} {record.depth_unit}", with_range(m, a, b, record.t_unit))
         for d, m, a, b in zip(x, middle, low, high, strict=True)
     ]
-    mean, sd = ages["mean"].to_numpy(), ages["sd"].to_numpy()
-    traces = [*draw.bands(x, (low, high), (mean - sd, mean + sd)), *_densities(posterior, run)]
+    inner = ages["q16"].to_numpy(), ages["q84"].to_numpy()
+    traces = [*draw.bands(x, (low, high), inner), *_densities(posterior, run)]
     traces.append(draw.centre(x, middle, hovers, "median"))
     frame = draw.layout(axes.depth, axes.time, _depth_range(posterior))
     if record.hiatus is not None and record.depth is not None:

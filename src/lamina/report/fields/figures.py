@@ -97,9 +97,10 @@ def _geography(ends: tuple[float, float, float, float]) -> dict[str, Any]:
 
 def band(axes: Axes, table: pd.DataFrame, y_title: str, unit: str, *more: Trace) -> Figure:
     """A curve or a rate with its bands, hatched where the table says that it is extrapolated."""
-    at, mean, sd, low, high = (table[name].to_numpy(float) for name in ("at", "mean", "sd", "q2.5", "q97.5"))
+    columns = ("at", "mean", "q2.5", "q97.5", "q16", "q84")
+    at, mean, low, high, *narrow = (table[name].to_numpy(float) for name in columns)
     hovers = [draw.hover(plain(t), with_range(m, a, b, unit)) for t, m, a, b in zip(at, mean, low, high, strict=True)]
-    traces = [*draw.bands(at, (low, high), (mean - sd, mean + sd)), draw.centre(at, mean, hovers)]
+    traces = [*draw.bands(at, (low, high), (narrow[0], narrow[1])), draw.centre(at, mean, hovers)]
     for k, part in enumerate(_runs(table)):
         look = {"name": "extrapolated", "showlegend": k == 0}
         traces.append(draw.hatched(at[part], low[part], high[part], **look))
