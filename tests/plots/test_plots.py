@@ -324,3 +324,11 @@ def test_what_lies_beyond_the_data_is_hatched_and_nothing_else(ax, draw):
     assert before.min() == -5.0
     assert after.max() == 15.0
     assert "extrapolated" in ax.get_legend_handles_labels()[1]
+
+
+def test_the_mean_is_above_faint_draws(ax):
+    plots.curve(fits.posterior("mcmc"), ax, at=AT)
+    (mean,) = [line for line in ax.lines if line.get_label() == "mean"]
+    draws = [line for line in ax.lines if line.get_linewidth() < 1.0]
+    assert len(draws) == 5
+    assert all(line.get_zorder() < mean.get_zorder() and line.get_alpha() < 0.5 for line in draws)

@@ -74,7 +74,7 @@ def curve(
     *,
     at: ArrayLike | None = None,
     table: pd.DataFrame | None = None,
-    draws: int = 10,
+    draws: int = 5,
     seed: int = 0,
 ) -> Axes:
     """The measurements as boxes of two sd, the curve with its 68 and 95 % bands, and a few joint draws of it.
@@ -90,7 +90,7 @@ def curve(
     if draws:
         for k, line in enumerate(posterior.sample_curves(table["at"], n=draws, seed=seed)):
             label = "" if k else count(draws, "draw")
-            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label=label)
+            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.35, zorder=3, label=label)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel(plain(names.value))
     legend(ax)
@@ -256,6 +256,9 @@ def _bands(ax: Axes, posterior: Posterior, table: pd.DataFrame) -> None:
     look: dict[str, Any] = {"color": CURVE, "linewidth": 0, "zorder": 2}
     ax.fill_between(at, table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
     ax.fill_between(at, table["q16"], table["q84"], alpha=0.35, label="68 %", **look)
+    ax.plot(
+        at, table["mean"], color="white", linewidth=3.2, alpha=0.6, zorder=3.5
+    )  # rough draws must not hide the mean
     ax.plot(at, table["mean"], color=CURVE, linewidth=1.6, zorder=4, label="mean")
     hatch(ax, posterior, table)
 
