@@ -12,7 +12,7 @@ from ..posterior.boxes import LOWEST_PACE, Rejected, date_density, date_half_wid
 from ..posterior.diagnosis import LIKELY_OUTLIER
 from ..records.axes import describe
 from ..support.numbers import percent
-from .canvas import legend, mark_unfinished, own_axes, plain
+from .canvas import legend, mark_unfinished, own_axes, place_labels, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +36,8 @@ def age_depth(
 ) -> Axes:
     """The age-depth model against depth: median, 68 and 95 % bands, and each date as its density.
 
+    A cross marks each date that is more likely an outlier than not, with its probability where there is space.
+
     sequence: which core, where the record has several.
     rejected: dates that the model does not use, whose densities are hollow.
     """
@@ -55,7 +57,11 @@ def age_depth(
     _draw_dates(ax, record, dated, width, {"color": DATES, "alpha": 0.4}, "dates")
     if rejected is not None:
         _draw_dates(ax, rejected.record, rejected.rows, width, {"facecolor": "none", "edgecolor": DATES}, "rejected")
-    _mark_outliers(posterior, ax, rows, depths)
+    chance = posterior.date_outliers().to_numpy()
+    outliers = rows[chance[rows] > LIKELY_OUTLIER]
+    if outliers.size:
+        look = {"color": "#000000", "markersize": 6, "zorder": 5, "label": "outlier"}
+        ax.plot(depths[outliers], record.t[outliers], "x", **look)
     if record.hiatus is not None:
         for k, row in enumerate(rows[record.hiatus[rows]]):
             ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1, label="" if k else "hiatus")
@@ -63,6 +69,10 @@ def age_depth(
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel(plain(names.time))
     legend(ax, 6)
+    if outliers.size:
+        first = outliers[np.argsort(-chance[outliers], kind="stable")]  # the most probable ones have a label
+        places, radius = np.stack([depths[first], record.t[first]], 1), np.full(len(first), 4.0)
+        place_labels(ax, [percent(one) for one in chance[first]], places, radius, "outliers")
     return ax
 
 
@@ -73,17 +83,6 @@ def _draw_dates(ax: Axes, record: Record, rows: np.ndarray, width: float, look: 
         place = np.asarray(record.depth)[row]
         ax.fill_betweenx(times, place - width * height, place + width * height, linewidth=0.6, zorder=1.5,
                          label="" if k else name, **look)  # fmt: skip
-
-
-def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.ndarray) -> None:
-    """A cross, with the probability, at each date that is more likely an outlier than not."""
-    chance, t = posterior.date_outliers().to_numpy(), posterior.record.t
-    likely = rows[chance[rows] > LIKELY_OUTLIER]
-    if likely.size:
-        ax.plot(depths[likely], t[likely], "x", color="#000000", markersize=6, zorder=5, label="outlier")
-    for row in likely:
-        ax.annotate(percent(chance[row]), (depths[row], t[row]), (5, 7), textcoords="offset points", va="center",
-                    fontsize="x-small", zorder=5)  # fmt: skip
 
 
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
@@ -122,8 +121,8 @@ def core_summary(posterior: Posterior, *, sequence: Hashable | None = None, reje
 
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
-    age_depth(posterior, above, sequence=sequence, rejected=rejected)
-    accumulation(posterior, below, sequence=sequence)
-    above.set_xlabel("")
     mark_unfinished(figure, posterior)
+    accumulation(posterior, below, sequence=sequence)
+    age_depth(posterior, above, sequence=sequence, rejected=rejected)  # last: its labels need the final layout
+    above.set_xlabel("")
     return figure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MethodError
-from .canvas import own_axes, plain
+from .canvas import own_axes, place_labels, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-COAST, LABEL = "#666666", "#333333"
+COAST = "#666666"
 #: The map reaches this part of its extent beyond the sites, and at least so many degrees.
 MARGIN, SMALLEST_MARGIN = 0.12, 0.5
 #: The areas of markers, in square points, from the least to the most certain. USUAL_AREA is for unknown certainty.
 SMALLEST_AREA, LARGEST_AREA, USUAL_AREA = 18.0, 110.0, 55.0
-#: Where a label may stand, in the order of preference: beside its marker in points, and how it is aligned.
-SIDES = ((2, 0, "left", "center"), (-2, 0, "right", "center"), (0, 2, "center", "bottom"), (0, -2, "center", "top"))
 #: Most of a map lies between these quantiles of its values. Colours reach at most this part of their distance beyond.
 MOST_OF_MAP, BEYOND_MOST = (0.02, 0.98), 0.5
 #: Near the poles a degree of longitude would be endlessly narrow.
@@ -63,7 +61,7 @@ def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names
     ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
     if names:
         where, radius = np.stack([longitude, latitude], 1), 0.5 * np.sqrt(size)
-        _label_sites(ax, [plain(str(name)) for name in table["site"]], where, radius)
+        place_labels(ax, [plain(str(name)) for name in table["site"]], where, radius, "sites")
     return ax
 
 
@@ -140,41 +138,3 @@ def _colours(value: Array) -> dict[str, Any]:
         most = float(np.abs(known).max())
         return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
     return {"cmap": "viridis", "vmin": float(known.min()), "vmax": float(known.max())} if known.size else {}
-
-
-def _label_sites(ax: Axes, names: list[str], places: Array, radius: Array) -> None:
-    """Label sites where there is space, on one of four sides of each marker of that radius in points."""
-    figure: Any = ax.figure
-    figure.draw_without_rendering()
-    inside = ax.get_window_extent()
-    points = ax.transData.transform(places)
-    taken = [_box(point, r * figure.dpi / 72.0) for point, r in zip(points, radius, strict=True)]
-    note = ax.annotate(
-        f"{len(names)} of {len(names)} sites labelled", (1.0, 0.0), (-3, 3), xycoords="axes fraction",
-        textcoords="offset points", ha="right", va="bottom", fontsize="x-small", style="italic", color=LABEL, zorder=4,
-    )  # fmt: skip
-    taken.append(note.get_window_extent())
-    labelled = 0
-    for name, place, r in zip(names, places, radius, strict=True):
-        for x, y, horizontal, vertical in SIDES:
-            beside = (x + np.sign(x) * r, y + np.sign(y) * r)
-            text = ax.annotate(
-                name, place, beside, textcoords="offset points", ha=horizontal, va=vertical, fontsize="x-small",
-                color=LABEL, zorder=4,
-            )  # fmt: skip
-            box = text.get_window_extent()
-            if inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1) and not box.count_overlaps(taken):
-                taken.append(box)
-                labelled += 1
-                break
-            text.remove()
-    if labelled < len(names):
-        note.set_text(f"{labelled} of {len(names)} sites labelled")
-    else:
-        note.remove()
-
-
-def _box(point: Array, half: float) -> Any:
-    from matplotlib.transforms import Bbox
-
-    return Bbox([point - half, point + half])
