@@ -138,6 +138,14 @@ def test_links_between_pages_exist():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_links_of_the_readme_to_parts_of_the_theory_have_headings():
+    headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / "theory.md").read_text(), flags=re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", one.lower()).replace(" ", "-") for one in headings}
+    linked = re.findall(r"docs/theory\.md#([a-z0-9-]+)", (ROOT / "README.md").read_text())
+    assert "the-tent-move" in linked
+    assert set(linked) <= anchors
+
+
 # --- the site -----------------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,15 @@ def assert_roots(mean, sd, weight):
         assert (np.diff(found) >= 0.0).all()
 
 
+def test_the_inner_band_lies_in_the_outer_one_where_one_sd_does_not():
+    """Most draws agree and a few are far away: mean plus sd is above the 97.5 % quantile."""
+    mean, sd, weight = np.array([[0.0], [100.0]]), np.ones((2, 1)), np.array([0.98, 0.02])
+    low, *inner, high = mixture_quantiles(mean, sd, weight, (0.025, 0.16, 0.84, 0.975))[0]
+    assert low < inner[0] < inner[1] < high
+    centre = weight @ mean[:, 0]
+    assert centre + np.sqrt(1.0 + weight @ (mean[:, 0] - centre) ** 2) > high
+
+
 @st.composite
 def mixtures(draw):
     """Means, sds (S, M) and weights (S,): of any scale, narrow or exact, equal or apart, some without weight."""

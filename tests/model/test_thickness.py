@@ -139,6 +139,20 @@ def test_radiocarbon_keeps_its_outlier_probability():
     assert Widened(Radiocarbon(2450, 30, student=False), 10.0, 1.0).outlier_probability(t) is None
 
 
+@pytest.mark.parametrize(("width", "normal_sd"), [(10.0, 2.0), (400.0, 30.0), (4000.0, 100.0)])
+def test_the_outlier_probability_is_averaged_over_the_slice(width, normal_sd):
+    """Against a sum over draws of the difference; a time that the slice explains is no outlier."""
+    date, t = StudentT(0.0, 20.0), np.array([0.0, 60.0, 0.4 * width, 0.5 * width + 60.0])
+    rng = np.random.default_rng(2)
+    z = rng.uniform(-0.5 * width, 0.5 * width, 400_000) + normal_sd * rng.standard_normal(400_000)
+    weight = np.exp(date.log_density(t[:, None] + z))
+    expected = (weight * date.outlier_probability(t[:, None] + z)).sum(axis=1) / weight.sum(axis=1)
+    found = Widened(date, width, normal_sd).outlier_probability(t)
+    assert found == pytest.approx(expected, abs=0.01)
+    if width >= 400.0:
+        assert found[2] < 0.1 < 0.9 < date.outlier_probability(t)[2]
+
+
 @pytest.mark.parametrize("age", [300, 741, 1029])
 def test_radiocarbon_whose_tail_ends_today_has_a_thickness(age):
     date = Radiocarbon(age, 35)

@@ -6,6 +6,7 @@ import pytest
 
 import lamina
 from lamina.plots import fields, maps
+from lamina.report.fields import figures
 
 
 @pytest.fixture
@@ -82,3 +83,29 @@ def test_a_surface_is_hatched_beyond_the_data():
     assert ["///"] in hatches[1]
     mesh = plain.collections[0]
     assert mesh.norm.vmin == -mesh.norm.vmax
+
+
+def test_the_colours_of_a_surface_are_those_of_values_within_the_data():
+    """A place far from the data with a huge value, and one within, take no colours from the others."""
+    longitude, latitude = np.linspace(-80.0, -60.0, 20), np.linspace(30.0, 50.0, 20)
+    value, beyond = np.tile(np.linspace(1.0, 2.0, 20), (20, 1)), np.zeros((20, 20), dtype=bool)
+    value[0, 0], value[5, 5], beyond[0, 0] = 1e4, 50.0, True
+    mesh = maps.surface(longitude, latitude, value, beyond=beyond).collections[0]
+    assert mesh.norm.vmin == 1.0
+    assert 2.0 <= mesh.norm.vmax <= 2.5
+    assert mesh.colorbar.extend == "max"
+    everywhere = maps.surface(longitude, latitude, value[1:2, :].repeat(20, axis=0), beyond=np.ones((20, 20), bool))
+    assert everywhere.collections[0].norm.vmax == pytest.approx(2.0)
+    assert everywhere.collections[0].colorbar.extend == "neither"
+
+
+def test_the_map_of_the_report_has_its_sites_and_the_same_colours():
+    longitude, latitude = np.linspace(-80.0, -60.0, 20), np.linspace(30.0, 50.0, 20)
+    value, beyond = np.tile(np.linspace(1.0, 2.0, 20), (20, 1)), np.zeros((20, 20), dtype=bool)
+    value[0, 0], beyond[0, 0] = 1e4, True
+    sites = pd.DataFrame({"site": ["A", "<b>"], "latitude": [40.0, 41.0], "longitude": [-70.0, -65.0]})
+    found = figures.surface(longitude, latitude, value, beyond, "mm/year", sites)
+    heat, last = found["data"][0], found["data"][-1]
+    assert (heat["zmin"], heat["zmax"]) == (1.0, 2.0)
+    assert last["x"] == [-70.0, -65.0]
+    assert last["hovertext"] == ["A", "&lt;b&gt;"]

@@ -41,6 +41,13 @@ def test_no_label_covers_another_and_all_are_inside():
     assert not draw(table(), names=False).texts
 
 
+def test_labels_that_were_left_out_are_counted():
+    found = table()
+    (note,) = [text.get_text() for text in draw(found).texts if text.get_text().endswith("sites labelled")]
+    assert note == f"{len(draw(found).texts) - 1} of {len(found)} sites labelled"
+    assert not [text for text in draw(found.iloc[[0, 40]]).texts if "labelled" in text.get_text()]
+
+
 def test_colours_are_symmetrical_where_values_have_both_signs():
     low, high = draw(table()).collections[0].get_clim()
     assert low == -high

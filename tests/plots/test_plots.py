@@ -4,7 +4,7 @@ import io
 import json
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import fits
 import matplotlib
@@ -18,6 +18,7 @@ from lamina import plots
 from lamina.methods.draws import Draws, evenly
 from lamina.model.model import Model
 from lamina.model.problem import build_problem
+from lamina.plots.canvas import place_labels
 from lamina.posterior.boxes import boxes, groups, input_shifts, thinning, time_range
 from lamina.posterior.posterior import Posterior
 from lamina.posterior.times import data_range, default_times
@@ -60,7 +61,7 @@ def test_the_drawn_curve_and_bands_are_those_of_the_posterior(ax):
     np.testing.assert_array_equal(mean.get_xydata(), table[["at", "mean"]])
     for label, low, high in (
         ("95 %", table["q2.5"], table["q97.5"]),
-        ("± 1 sd", table["mean"] - table["sd"], table["mean"] + table["sd"]),
+        ("68 %", table["q16"], table["q84"]),
     ):
         corners = band(ax, label)
         for k, at in enumerate(AT):
@@ -324,3 +325,28 @@ def test_what_lies_beyond_the_data_is_hatched_and_nothing_else(ax, draw):
     assert before.min() == -5.0
     assert after.max() == 15.0
     assert "extrapolated" in ax.get_legend_handles_labels()[1]
+
+
+def test_the_mean_is_above_faint_draws(ax):
+    plots.curve(fits.posterior("mcmc"), ax, at=AT)
+    (mean,) = [line for line in ax.lines if line.get_label() == "mean"]
+    draws = [line for line in ax.lines if line.get_linewidth() < 1.0]
+    assert len(draws) == 5
+    assert all(line.get_zorder() < mean.get_zorder() and line.get_alpha() < 0.5 for line in draws)
+
+
+def test_labels_of_many_outliers_do_not_overlap():
+    """Twenty-four markers in three heaps: fewer labels than markers, the first ones, and a note."""
+    figure = Figure(figsize=(5.0, 3.0), layout="constrained")
+    ax = figure.subplots()
+    places = np.stack([np.repeat([1.0, 2.0, 3.0], 8) + np.tile(0.01 * np.arange(8), 3), np.ones(24)], 1)
+    ax.plot(*places.T, "x")
+    ax.set_xlim(0.0, 4.0)
+    place_labels(ax, [f"{k} %" for k in range(24)], places, np.full(24, 4.0), "outliers")
+    shown = [text for text in ax.texts if text.get_text().endswith(" %")]
+    boxes = [text.get_window_extent() for text in shown]
+    assert 3 <= len(shown) < 24
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    (note,) = [text.get_text() for text in ax.texts if "labelled" in text.get_text()]
+    assert note == f"{len(shown)} of 24 outliers labelled"
+    assert any(text.get_text() == "0 %" for text in shown)

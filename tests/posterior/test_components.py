@@ -19,7 +19,7 @@ from lamina.posterior.posterior import Posterior
 pytestmark = pytest.mark.slow
 
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
-QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
+QUANTILES = ["q2.5", "q5", "q16", "q25", "q50", "q75", "q84", "q95", "q97.5"]
 SLOW_AND_FAST = lamina.Matern52(4.0, 0.8) + lamina.Matern32(0.7, 0.3)
 MODELS = {
     "slow + fast + trend": SLOW_AND_FAST + lamina.Constant(sd=4.0) + lamina.Linear(mean=0.1, sd=0.2, origin=3.0),

@@ -1,5 +1,6 @@
 """Convergence, interruptions and conflicts: computed once, and worded once."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import lamina
 from lamina.posterior import diagnosis
+from lamina.posterior.diagnosis import many_disagree
 
 
 @pytest.mark.parametrize(
@@ -65,3 +67,27 @@ def test_a_conflict_in_words_and_a_long_list_is_cut():
         "1 date in conflict",
         "2 dates in conflict",
     ]
+
+
+def test_many_dates_that_contradict_the_others_are_named_in_one_loud_sentence():
+    """Two of eight wrong dates are many, one of eight is not."""
+    depth = np.arange(0.0, 80.0, 10.0)
+    t = 20.0 * depth
+    options = {"steps": 8, "draws": 400, "cores": 1, "seed": 1}
+    said = []
+    for wrong in ([], [2], [2, 5]):
+        moved = t.copy()
+        moved[wrong] += 1500.0
+        label = [f"D-{k}" for k in range(8)]
+        record = lamina.Record(moved, 15.0, np.nan, np.inf, depth=depth, label=label)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", lamina.NotConverged)
+            said.append(lamina.age_depth(record, **options))
+    assert many_disagree(said[0]) is None
+    assert many_disagree(said[1]) is None
+    assert "MANY DATES" not in said[1].summary()
+    heading, text = many_disagree(said[2])
+    assert text.startswith("2 of 8 dates (25 %): ")
+    assert all(name in text for name in ("D-2", "D-5"))
+    assert f"{heading.upper()}: {text}" in said[2].summary()
+    assert f"<strong>{heading}</strong>" in lamina.report.html(said[2])

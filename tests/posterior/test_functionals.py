@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import norm
 
 import lamina
+from lamina.engine.quantiles import LEVELS, QUANTILES
 from lamina.posterior import functionals
 from lamina.posterior.functionals import first_above
 
-QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
 SPAN = np.linspace(0.0, 10.0, 41)
 
 
@@ -100,7 +100,7 @@ def test_laws_of_uncertain_curves():
     assert (table["p_start"] <= table["p"]).all()
     assert 0.0 < table["p"].min() < table["p"].max() <= 1.0
     sizes = posterior.extremes().set_index(["extreme", "quantity"]).loc[("maximum", "size")]
-    for name, level in zip(QUANTILES, (0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975), strict=True):
+    for name, level in zip(QUANTILES, LEVELS, strict=True):
         # the level was exceeded exactly where the maximum is above it
         assert posterior.first_exceeds(sizes[name])["p"][0] == pytest.approx(1.0 - level, abs=1e-3)
     one, other = (0.0, 3.0), (2.0, 5.0)

@@ -15,7 +15,8 @@ INTERVALS = [(0.0, 3.0), (2.0, 5.0), (3.0, 9.0)]
 def test_one_line_per_interval_with_its_columns():
     table = interval_rates(fits.posterior("mcmc"), INTERVALS)
     assert list(table.columns) == [
-        "from", "to", "mean", "sd", "q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5", "p>0", "p>0:3", "p>2:5", "p>3:9",
+        "from", "to", "mean", "sd", "q2.5", "q5", "q16", "q25", "q50", "q75", "q84", "q95", "q97.5",
+        "p>0", "p>0:3", "p>2:5", "p>3:9",
     ]  # fmt: skip
     np.testing.assert_array_equal(table[["from", "to"]], INTERVALS)
     assert (np.diff(table.filter(like="q").to_numpy(), axis=1) > 0).all()

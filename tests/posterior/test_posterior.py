@@ -19,7 +19,7 @@ from lamina.model.problem import build_problem
 from lamina.posterior import inputs, posterior
 from lamina.posterior.posterior import Posterior
 
-QUANTILES = ["q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5"]
+QUANTILES = ["q2.5", "q5", "q16", "q25", "q50", "q75", "q84", "q95", "q97.5"]
 AT = np.array([5.0, -1.0, 3.3, 3.3, 12.0])
 each_method = pytest.mark.parametrize("method", [*fits.METHODS, "ensemble"])
 
@@ -280,7 +280,7 @@ def test_quantiles_of_one_component_are_those_of_a_normal():
 
 def test_quantiles_of_components_without_spread_are_those_of_the_draws():
     found = mixture_quantiles(np.arange(5.0)[:, None], np.zeros((5, 1)), np.full(5, 0.2))
-    np.testing.assert_allclose(found[0], [0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 4.0], atol=1e-5)
+    np.testing.assert_allclose(found[0], [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 4.0, 4.0], atol=1e-5)
 
 
 def test_bands_of_many_draws_are_averaged_over_an_even_part_of_them(monkeypatch):

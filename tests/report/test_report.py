@@ -60,9 +60,12 @@ def test_the_drawn_bands_are_those_of_the_posterior():
     wide = trace(figure, "95 %")
     np.testing.assert_allclose(wide["y"][:20], table["q97.5"], atol=1e-3)
     np.testing.assert_allclose(wide["y"][20:][::-1], table["q2.5"], atol=1e-3)
-    narrow = trace(figure, "± 1 sd")
-    np.testing.assert_allclose(narrow["y"][:20], table["mean"] + table["sd"], atol=1e-3)
-    assert sum(one.get("name") == "10 draws" for one in figure["data"]) == 10
+    narrow = trace(figure, "68 %")
+    np.testing.assert_allclose(narrow["y"][:20], table["q84"], atol=1e-3)
+    np.testing.assert_allclose(narrow["y"][20:][::-1], table["q16"], atol=1e-3)
+    assert sum(one.get("name") == "5 draws" for one in figure["data"]) == 5
+    names = [one.get("name") for one in figure["data"]]
+    assert names.index("mean") > max(k for k, name in enumerate(names) if name == "5 draws"), "the mean is on top"
 
 
 def test_the_page_asks_for_nothing_from_outside(page):

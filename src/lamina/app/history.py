@@ -142,6 +142,7 @@ class _Page(HTMLParser):
         if tag in ("h1", "h3") or kind in ("lead", "banner"):
             self._into, self._ends = kind or tag, tag
             self.texts["h3"] = ""
+            self.texts["banner"] += " " if kind == "banner" and self.texts["banner"] else ""
         elif tag == "div" and kind.startswith("plot") and given.get("id"):
             size = kind.removeprefix("plot").strip()
             about = {"id": given["id"], "alt": given.get("aria-label", ""), "size": size, "heading": self.texts["h3"]}

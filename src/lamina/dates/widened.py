@@ -14,8 +14,10 @@ from .tails import normal_below
 
 Array = np.ndarray
 
-#: How far the normal part of the difference reaches, in standard deviations, and points for averages over it.
-NORMAL_REACH, NODES = 5.0, 61
+#: How far the normal part of the difference reaches, in standard deviations.
+NORMAL_REACH = 5.0
+#: Points for averages over the difference: so many for each standard deviation of the date, within these limits.
+NODES_PER_SD, NODES, MOST_NODES = 2.0, 61, 1001
 #: The table has at least so many entries over the extent of that of the part.
 FEWEST_ENTRIES = 500
 
@@ -75,8 +77,10 @@ class Widened(Date):
         return normalised(start + step * first, step, log_p[first : last + 1], bounded=inner.bounded)
 
     def _nodes(self) -> tuple[Array, Array]:
-        """Differences (NODES,) and their probabilities."""
-        edges = np.linspace(-self.reach, self.reach, NODES + 1)
+        """Differences (K,) and their probabilities; close enough to each other for dates that are much narrower."""
+        wanted = NODES_PER_SD * 2.0 * self.reach / self.date.sd
+        nodes = math.ceil(min(max(wanted, NODES), MOST_NODES))
+        edges = np.linspace(-self.reach, self.reach, nodes + 1)
         weight = np.diff(self._below(edges))
         return 0.5 * (edges[1:] + edges[:-1]), weight / weight.sum()
 

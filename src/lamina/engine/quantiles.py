@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-LEVELS = (0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975)
+LEVELS = (0.025, 0.05, 0.16, 0.25, 0.5, 0.75, 0.84, 0.95, 0.975)
 QUANTILES = tuple(f"q{100 * level:g}" for level in LEVELS)
 #: Within runs of this many points, the search for a quantile starts where the point before found it. The runs do not
 #: depend on the number of CPUs, so neither do the results.

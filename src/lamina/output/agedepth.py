@@ -17,7 +17,7 @@ from ..fitting import prepare_age_depth
 from ..model.mean_prior import contradictions
 from ..plots.cores import core_summary
 from ..plots.validation import validation_summary
-from ..posterior.agedepth import describe_hiatuses, describe_width
+from ..posterior.agedepth import describe_accumulation, describe_hiatuses, describe_width
 from ..posterior.boxes import Rejected
 from ..posterior.diagnosis import likely_outliers, line_names
 from ..records.axes import describe
@@ -123,6 +123,7 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
     ages = tables.ages_table(posterior, request.depths)
     made = [
         ages,
+        tables.accumulation_table(posterior),
         tables.dates_table(posterior),
         tables.theta_table(posterior, digits=6),
     ]
@@ -155,10 +156,12 @@ def write_agedepth(posterior: Posterior, plan: Plan) -> dict[str, Any]:
 
 
 def describe_agedepth(result: Result) -> str:
-    """The summary of the fit, how wide the bands are, likely outliers, the validation, and where the files are."""
+    """The summary of the fit, the width of the bands, accumulation, likely outliers, the validation, and the files."""
     posterior, plan = result.posterior, result.plan
     names = line_names(posterior.record, plan.reading)
     lines = [posterior.summary(names), describe_width(posterior), *describe_hiatuses(posterior)]
+    if pace := describe_accumulation(posterior):
+        lines.append(pace)
     if likely := likely_outliers(posterior, names):
         lines.append(f"more likely outliers than not: {', '.join(likely)}")
     if plan.validation is not None:

@@ -41,7 +41,7 @@ FORMATS = ("png", "pdf", "svg")
 #: Every file that a run of fit, agedepth, compare or field may leave in its folder.
 FILES = (
     *("curve.csv", "inputs.csv", "theta.csv", "rate.csv", "components.csv", "offsets.csv", "intervals.csv"),
-    *("events.csv", "ensemble.csv", "ages.csv", "compare.csv", "curves.csv", "validation.csv"),
+    *("events.csv", "ensemble.csv", "ages.csv", "accumulation.csv", "compare.csv", "curves.csv", "validation.csv"),
     *("common.csv", "rates.csv", "sites.csv", COLUMNS, POSTERIOR, FIELD, REPORT, CHECKPOINT),
     *(f"{name}.{ending}" for name in FIGURES for ending in FORMATS),
     RUN,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..engine.quantiles import QUANTILES
 from ..posterior import export
+from ..posterior.agedepth import accumulation_quantiles
 from ..posterior.boxes import has_rate, has_trend
 from ..posterior.comparison import differences
 from ..records.axes import describe
@@ -265,6 +266,22 @@ def ages_table(posterior: Posterior, depths: ArrayLike | None = None) -> Table:
     beyond = (frame["depth"] < known.min()) | (frame["depth"] > known.max())
     frame, columns = _marked(frame, columns, beyond.to_numpy(), "depth")
     return Table("ages.csv", "the age-depth model, one line for each depth", frame, columns)
+
+
+def accumulation_table(posterior: Posterior) -> Table:
+    """The time per unit of depth in the sections of a core between its dates; empty where there is a hiatus."""
+    record, frame = posterior.record, accumulation_quantiles(posterior)
+    axes = describe(record)
+    unit = f"{axes.duration or 'units of time'} per {record.depth_unit or f'unit of {axes.along}'}"
+    columns = {
+        "from, to": with_unit("depths of the two ends of the section", record.depth_unit),
+        **distribution("time per unit of depth", unit),
+    }
+    title = (
+        "the accumulation, one line for each section between dates: the difference of the ages of its ends over their "
+        "distance; empty where there is a hiatus"
+    )
+    return Table("accumulation.csv", title, frame, columns)
 
 
 def differences_table(

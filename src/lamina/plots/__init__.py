@@ -74,10 +74,10 @@ def curve(
     *,
     at: ArrayLike | None = None,
     table: pd.DataFrame | None = None,
-    draws: int = 10,
+    draws: int = 5,
     seed: int = 0,
 ) -> Axes:
-    """The measurements as boxes of two sd, the curve with its sd and 95 % band, and a few joint draws of it.
+    """The measurements as boxes of two sd, the curve with its 68 and 95 % bands, and a few joint draws of it.
 
     at: times to draw at, by default a grid over the record. Beyond the data the band is hatched.
     table: the result of ``posterior.curve(at)``, if known.
@@ -90,7 +90,7 @@ def curve(
     if draws:
         for k, line in enumerate(posterior.sample_curves(table["at"], n=draws, seed=seed)):
             label = "" if k else count(draws, "draw")
-            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.55, zorder=3, label=label)
+            ax.plot(table["at"], line, color="#003E63", linewidth=0.5, alpha=0.35, zorder=3, label=label)
     _time_axis(ax, posterior, table["at"])
     ax.set_ylabel(plain(names.value))
     legend(ax)
@@ -100,7 +100,7 @@ def curve(
 def rate(
     posterior: Posterior, ax: Axes | None = None, *, at: ArrayLike | None = None, table: pd.DataFrame | None = None
 ) -> Axes:
-    """The rate of change with its sd, 95 % band and a line at zero; in mm/year where the record is in m and years.
+    """The rate of change with its 68 and 95 % bands and a line at zero; in mm/year where the record is in m and years.
 
     With ages before present the rate is forward in time, and the label says so. ``table``: the result of
     ``posterior.rate(at)``, if known. Raises KernelError where the curve has no rate (Matern12).
@@ -252,11 +252,14 @@ def _difference(ax: Axes, table: pd.DataFrame, base: pd.DataFrame, colour: str, 
 
 def _bands(ax: Axes, posterior: Posterior, table: pd.DataFrame) -> None:
     """Mean and bands; beyond the data they are hatched."""
-    at, mean, sd = table["at"], table["mean"], table["sd"]
+    at = table["at"]
     look: dict[str, Any] = {"color": CURVE, "linewidth": 0, "zorder": 2}
     ax.fill_between(at, table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
-    ax.fill_between(at, mean - sd, mean + sd, alpha=0.35, label="± 1 sd", **look)
-    ax.plot(at, mean, color=CURVE, linewidth=1.6, zorder=4, label="mean")
+    ax.fill_between(at, table["q16"], table["q84"], alpha=0.35, label="68 %", **look)
+    ax.plot(
+        at, table["mean"], color="white", linewidth=3.2, alpha=0.6, zorder=3.5
+    )  # rough draws must not hide the mean
+    ax.plot(at, table["mean"], color=CURVE, linewidth=1.6, zorder=4, label="mean")
     hatch(ax, posterior, table)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..posterior.diagnosis import state_of
 from ..support.text import visible
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Vermilion of the palette of Okabe & Ito.
 ALERT = "#D55E00"
+LABEL = "#333333"
+#: Where a label may stand, in the order of preference: beside its marker in points, and how it is aligned.
+SIDES = ((2, 0, "left", "center"), (-2, 0, "right", "center"), (0, 2, "center", "bottom"), (0, -2, "center", "top"))
 
 
 def own_axes(ax: Axes | None) -> Axes:
@@ -30,6 +36,43 @@ def legend(ax: Axes, columns: int = 3) -> None:
     """Above the axes, where it hides no data and needs no search for space among thousands of boxes."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     ax.legend(**place, frameon=False, fontsize="small", ncols=columns, columnspacing=1.5)
+
+
+def place_labels(ax: Axes, texts: Sequence[str], places: np.ndarray, radius: np.ndarray, what: str) -> None:
+    """Label markers where there is space, on one of four sides of each, those that come first before the others.
+
+    A label that would cover a marker or another label, or leave the axes, is left out, and a note in the corner says
+    how many are shown. The layout of the figure has to be as it will be: draw everything else first.
+
+    places: of the markers, in data coordinates (N, 2). radius: of the markers in points (N,). what: "sites".
+    """
+    from matplotlib.transforms import Bbox
+
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
+    inside = ax.get_window_extent()
+    reach = radius[:, None] * figure.dpi / 72.0
+    points = ax.transData.transform(places)
+    taken = [Bbox(ends) for ends in np.stack([points - reach, points + reach], 1)]
+    look: dict[str, Any] = {"textcoords": "offset points", "fontsize": "x-small", "color": LABEL, "zorder": 5}
+    corner: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "bottom", "style": "italic"}
+    note = ax.annotate(f"{len(texts)} of {len(texts)} {what} labelled", (1.0, 0.0), (-3, 3), **look, **corner)
+    taken.append(note.get_window_extent())
+    labelled = 0
+    for name, place, r in zip(texts, places, radius, strict=True):
+        for x, y, across, upright in SIDES:
+            beside = (x + np.sign(x) * r, y + np.sign(y) * r)
+            text = ax.annotate(name, tuple(place), beside, ha=across, va=upright, **look)
+            box = text.get_window_extent()
+            if inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1) and not box.count_overlaps(taken):
+                taken.append(box)
+                labelled += 1
+                break
+            text.remove()
+    if labelled < len(texts):
+        note.set_text(f"{labelled} of {len(texts)} {what} labelled")
+    else:
+        note.remove()
 
 
 def mark_unfinished(figure: Figure, posterior: Posterior) -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.agedepth import layers_of
-from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width
+from ..posterior.agedepth import accumulation_quantiles, layers_of
+from ..posterior.boxes import LOWEST_PACE, Rejected, date_density, date_half_width
 from ..posterior.diagnosis import LIKELY_OUTLIER
 from ..records.axes import describe
 from ..support.numbers import percent
-from .canvas import legend, mark_unfinished, own_axes, plain
+from .canvas import legend, mark_unfinished, own_axes, place_labels, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,9 @@ def age_depth(
     points: int = 300,
     rejected: Rejected | None = None,
 ) -> Axes:
-    """The age-depth model against depth: median, sd and 95 % band, and each date as its density.
+    """The age-depth model against depth: median, 68 and 95 % bands, and each date as its density.
+
+    A cross marks each date that is more likely an outlier than not, with its probability where there is space.
 
     sequence: which core, where the record has several.
     rejected: dates that the model does not use, whose densities are hollow.
@@ -46,8 +48,7 @@ def age_depth(
     table = posterior.ages(np.linspace(depth.min(), depth.max(), points), sequence)
     look: dict[str, Any] = {"color": MODEL, "linewidth": 0, "zorder": 2}
     ax.fill_between(table["depth"], table["q2.5"], table["q97.5"], alpha=0.2, label="95 %", **look)
-    ax.fill_between(table["depth"], table["mean"] - table["sd"], table["mean"] + table["sd"], alpha=0.35,
-                    label="± 1 sd", **look)  # fmt: skip
+    ax.fill_between(table["depth"], table["q16"], table["q84"], alpha=0.35, label="68 %", **look)
     ax.plot(table["depth"], table["q50"], color=MODEL, linewidth=1.6, zorder=4, label="median")
     for edge in "q2.5", "q97.5":  # the band is seen through the dates
         ax.plot(table["depth"], table[edge], color=MODEL, linewidth=0.5, alpha=0.7, zorder=4)
@@ -56,7 +57,11 @@ def age_depth(
     _draw_dates(ax, record, dated, width, {"color": DATES, "alpha": 0.4}, "dates")
     if rejected is not None:
         _draw_dates(ax, rejected.record, rejected.rows, width, {"facecolor": "none", "edgecolor": DATES}, "rejected")
-    _mark_outliers(posterior, ax, rows, depths)
+    chance = posterior.date_outliers().to_numpy()
+    outliers = rows[chance[rows] > LIKELY_OUTLIER]
+    if outliers.size:
+        look = {"color": "#000000", "markersize": 6, "zorder": 5, "label": "outlier"}
+        ax.plot(depths[outliers], record.t[outliers], "x", **look)
     if record.hiatus is not None:
         for k, row in enumerate(rows[record.hiatus[rows]]):
             ax.axvline(depths[row], color=HIATUS, linewidth=1.0, linestyle="--", zorder=1, label="" if k else "hiatus")
@@ -64,6 +69,10 @@ def age_depth(
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel(plain(names.time))
     legend(ax, 6)
+    if outliers.size:
+        first = outliers[np.argsort(-chance[outliers], kind="stable")]  # the most probable ones have a label
+        places, radius = np.stack([depths[first], record.t[first]], 1), np.full(len(first), 4.0)
+        place_labels(ax, [percent(one) for one in chance[first]], places, radius, "outliers")
     return ax
 
 
@@ -76,19 +85,11 @@ def _draw_dates(ax: Axes, record: Record, rows: np.ndarray, width: float, look: 
                          label="" if k else name, **look)  # fmt: skip
 
 
-def _mark_outliers(posterior: Posterior, ax: Axes, rows: np.ndarray, depths: np.ndarray) -> None:
-    """A cross, with the probability, at each date that is more likely an outlier than not."""
-    chance, t = posterior.date_outliers().to_numpy(), posterior.record.t
-    likely = rows[chance[rows] > LIKELY_OUTLIER]
-    if likely.size:
-        ax.plot(depths[likely], t[likely], "x", color="#000000", markersize=6, zorder=5, label="outlier")
-    for row in likely:
-        ax.annotate(percent(chance[row]), (depths[row], t[row]), (5, 7), textcoords="offset points", va="center",
-                    fontsize="x-small", zorder=5)  # fmt: skip
-
-
 def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hashable | None = None) -> Axes:
-    """Time per unit of depth in each step of the core: median, and the band that holds 95 %; none at a hiatus."""
+    """Time per unit of depth between dates: median, and the band that holds 95 %; none at a hiatus.
+
+    The sections depend on the dates only (``posterior.agedepth.sections``).
+    """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax = own_axes(ax)
@@ -98,7 +99,7 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     ax.fill_between(depths, low, high, step="post", color=MODEL, alpha=0.2, linewidth=0, label="95 %")
     ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
     ax.set_yscale("log")
-    # Short steps may take next to no time: the lower edge of the band is not worth most of the panel.
+    # Short sections may take next to no time: the lower edge of the band is not worth most of the panel.
     bottom = max(float(np.nanmin(low)), float(np.nanmin(middle)) / LOWEST_PACE)
     ax.set_ylim(bottom=bottom)
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if np.nanmax(high) < 100.0 * bottom else (1.0,)))
@@ -120,8 +121,8 @@ def core_summary(posterior: Posterior, *, sequence: Hashable | None = None, reje
 
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1.0])
-    age_depth(posterior, above, sequence=sequence, rejected=rejected)
-    accumulation(posterior, below, sequence=sequence)
-    above.set_xlabel("")
     mark_unfinished(figure, posterior)
+    accumulation(posterior, below, sequence=sequence)
+    age_depth(posterior, above, sequence=sequence, rejected=rejected)  # last: its labels need the final layout
+    above.set_xlabel("")
     return figure

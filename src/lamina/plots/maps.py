@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MethodError
-from .canvas import own_axes, plain
+from .canvas import own_axes, place_labels, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-COAST, LABEL = "#666666", "#333333"
+COAST = "#666666"
 #: The map reaches this part of its extent beyond the sites, and at least so many degrees.
 MARGIN, SMALLEST_MARGIN = 0.12, 0.5
 #: The areas of markers, in square points, from the least to the most certain. USUAL_AREA is for unknown certainty.
 SMALLEST_AREA, LARGEST_AREA, USUAL_AREA = 18.0, 110.0, 55.0
-#: Where a label may stand, in the order of preference: beside its site in points, and how it is aligned.
-SIDES = ((6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"))
+#: Most of a map lies between these quantiles of its values. Colours reach at most this part of their distance beyond.
+MOST_OF_MAP, BEYOND_MOST = (0.02, 0.98), 0.5
 #: Near the poles a degree of longitude would be endlessly narrow.
 NARROWEST_DEGREE = 0.1
 
@@ -42,7 +42,8 @@ def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names
     table: one row per site: site, latitude, longitude, value, and sd if it is known. Markers grow with certainty.
         Where values have both signs, the colours are symmetrical about zero.
     label: what the value is, with its unit.
-    names: whether sites are labelled. A label that would cover another one is left out.
+    names: whether sites are labelled. Labels that would cover another one are left out, with a note in the corner.
+        They are placed for the layout of the figure at this call: draw the other panels first.
 
     Raises MethodError if a column is missing.
     """
@@ -59,7 +60,8 @@ def sites(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "", names
     )
     ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
     if names:
-        _label_sites(ax, [plain(str(name)) for name in table["site"]], np.stack([longitude, latitude], 1))
+        where, radius = np.stack([longitude, latitude], 1), 0.5 * np.sqrt(size)
+        place_labels(ax, [plain(str(name)) for name in table["site"]], where, radius, "sites")
     return ax
 
 
@@ -69,18 +71,38 @@ def surface(
     """A map of values on a grid, over the coast.
 
     longitude, latitude: of the grid, (m,) and (n,). value: (n, m). label: what it is, with its unit.
-    beyond: (n, m), True where the grid lies beyond the region of the data, which is hatched.
+    beyond: (n, m), True where the grid lies beyond the region of the data, which is hatched. Colours are those of the
+        values within (``coloured``); the bar has an arrow where others go beyond its end.
     """
     ax = own_axes(ax)
     look: dict[str, Any] = {"shading": "nearest", "zorder": 0, "rasterized": True}
-    drawn = ax.pcolormesh(longitude, latitude, value, **look, **_colours(np.asarray(value)))
+    value = np.asarray(value, dtype=float)
+    drawn = ax.pcolormesh(longitude, latitude, value, **look, **_colours(coloured(value, beyond)))
     if beyond is not None and np.any(beyond):
         hidden = ax.contourf(longitude, latitude, np.asarray(beyond, float), [0.5, 1.5], colors="none", hatches=["///"])
         hidden.set_edgecolor("#666666")
         hidden.set_linewidth(0.0)
     _frame(ax, (np.min(longitude), np.max(longitude), np.min(latitude), np.max(latitude)))
-    ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75)
+    low, high = drawn.get_clim()
+    under, over = bool((value < low).any()), bool((value > high).any())
+    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[under, over]
+    ax.figure.colorbar(drawn, ax=ax, label=plain(label), shrink=0.75, extend=extend)
     return ax
+
+
+def coloured(value: Array, beyond: Any = None) -> Array:
+    """The values (n, m) of a map that its colours show, (k,), with extreme ones cut.
+
+    Those are the ones within the region of the data: far from it, the numbers are those of the prior, and would take
+    most of the colours. All are, where nothing is within.
+    """
+    within = np.isfinite(value) if beyond is None else np.isfinite(value) & ~np.asarray(beyond, dtype=bool)
+    known = value[within] if within.any() else value[np.isfinite(value)]
+    if not known.size:
+        return known
+    low, high = np.quantile(known, MOST_OF_MAP)
+    more = BEYOND_MOST * (high - low)
+    return np.clip(known, low - more, high + more)
 
 
 def region(longitude: Array, latitude: Array) -> tuple[float, float, float, float]:
@@ -115,29 +137,4 @@ def _colours(value: Array) -> dict[str, Any]:
     if known.size and known.min() < 0.0 < known.max():
         most = float(np.abs(known).max())
         return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
-    return {"cmap": "viridis"}
-
-
-def _label_sites(ax: Axes, names: list[str], places: Array) -> None:
-    """Label sites where there is space, on one of four sides of each."""
-    figure: Any = ax.figure
-    figure.draw_without_rendering()
-    inside = ax.get_window_extent()
-    taken = [_box(point, 4.0 * figure.dpi / 72.0) for point in ax.transData.transform(places)]
-    for name, place in zip(names, places, strict=True):
-        for x, y, horizontal, vertical in SIDES:
-            text = ax.annotate(
-                name, place, (x, y), textcoords="offset points", ha=horizontal, va=vertical, fontsize="x-small",
-                color=LABEL, zorder=4,
-            )  # fmt: skip
-            box = text.get_window_extent()
-            if inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1) and not box.count_overlaps(taken):
-                taken.append(box)
-                break
-            text.remove()
-
-
-def _box(point: Array, half: float) -> Any:
-    from matplotlib.transforms import Bbox
-
-    return Bbox([point - half, point + half])
+    return {"cmap": "viridis", "vmin": float(known.min()), "vmax": float(known.max())} if known.size else {}

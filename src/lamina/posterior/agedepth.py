@@ -26,10 +26,10 @@ Array = np.ndarray
 
 #: Even depths at which a core is described, beside those of its layers.
 CORE_POINTS = 200
-#: Steps whose pace is shown are at least this part of the length of a core.
-SHORTEST_STEP = 1.0 / 120.0
 #: Layers nearer to each other than this part of the length of a core are at one depth.
 AT_ONE_DEPTH = 1e-5
+#: A section whose accumulation is shown is at least this part of the usual distance of dates long.
+SHORTEST_SECTION = 0.5
 #: A slice that takes more than this part of the length scale of the curve is long.
 LONG_SLICE = 0.5
 
@@ -113,30 +113,82 @@ def _within_gap(
     return even + spare * (drawn - share)
 
 
-def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
-    """Time per unit of depth between neighbouring layers: depths of the layers (L,), and draws (S, L - 1).
+def sections(record: Record, sequence: Hashable | None = None) -> tuple[Array, Array]:
+    """Depths (L,) that divide a core into sections, and which of the sections (L - 1,) contain a hiatus.
 
-    Layers that are close to each other are left out, because the pace over a very short step is anything. Over a step
-    with a hiatus it is NaN.
+    They are the depths of its dates, its ends, and its hiatuses, and do not depend on layers without a date: a gamma
+    process in depth has no rate in the limit of short steps, most of which take next to no time.
+    Raises RecordError as ``layers_of``.
     """
-    record, (rows, depth) = posterior.record, layers_of(posterior.record, sequence)
-    hiatus = np.zeros(len(record), dtype=bool) if record.hiatus is None else record.hiatus
-    ends = {float(depth[row]) for k in np.flatnonzero(hiatus[rows[:-1]]) for row in rows[[k, k + 1]]}
-    depths = _apart(np.unique(depth[rows]), ends)
+    rows, depth = layers_of(record, sequence)
+    depth, length = depth[rows], float(np.ptp(depth[rows]))
+    hiatus = np.zeros(len(rows), dtype=bool) if record.hiatus is None else record.hiatus[rows]
+    gaps = [sorted(depth[[k, k + 1]]) for k in np.flatnonzero(hiatus[:-1])]
+    fixed = set(depth[:-1][hiatus[:-1]].tolist())
+    # Where the depth of a hiatus is known, a section begins below it; otherwise, at the next date.
+    fixed |= {float(one) for pair in gaps if np.ptp(pair) < AT_ONE_DEPTH * length for one in pair}
+    ends = {float(depth.min()), float(depth.max())}
+    found = _apart(np.unique([*depth[record.dated[rows]], *fixed, *ends]), fixed, SHORTEST_SECTION * usual_step(record))
+    has_hiatus = np.zeros(len(found) - 1, dtype=bool)
+    for low, high in gaps:
+        has_hiatus |= (found[:-1] < high) & (low < found[1:])
+    return found, has_hiatus
+
+
+def _apart(depths: Array, fixed: set[float], least: float) -> Array:
+    """Increasing depths without those that lie too close to another one; ``fixed`` and the outermost ones stay."""
+    first, last = float(depths[0]), float(depths[-1])
+    stay = np.array(sorted({first, last, *fixed}))
+    kept = [first]
+    for one in depths[1:].tolist():
+        if one in stay or (one - kept[-1] >= least and stay[np.searchsorted(stay, one)] - one >= least):
+            kept.append(one)
+    return np.array(kept)
+
+
+def accumulation(posterior: Posterior, sequence: Hashable | None = None) -> tuple[Array, Array]:
+    """Time per unit of depth in each section: their depths (L,), and draws (S, L - 1) of age difference over distance.
+
+    In a section with a hiatus it is NaN.
+    """
+    depths, has_hiatus = sections(posterior.record, sequence)
     pace = np.abs(np.diff(times_at(posterior, depths, sequence), axis=1) / np.diff(depths))
-    for k in np.flatnonzero(hiatus[rows[:-1]]):
-        low, high = sorted(depth[rows[[k, k + 1]]])
-        pace[:, (depths[:-1] >= low) & (depths[1:] <= high)] = np.nan
+    pace[:, has_hiatus] = np.nan
     return depths, pace
 
 
-def _apart(depths: Array, ends: set[float]) -> Array:
-    """Increasing depths without those that lie too close to the one before; ``ends`` and the outermost ones stay."""
-    least, kept = SHORTEST_STEP * np.ptp(depths), [float(depths[0])]
-    for one in depths[1:-1].tolist():
-        if one in ends or (one - kept[-1] >= least and depths[-1] - one >= least):
-            kept.append(one)
-    return np.array([*kept, float(depths[-1])])
+def accumulation_quantiles(posterior: Posterior, sequence: Hashable | None = None) -> pd.DataFrame:
+    """Time per unit of depth in each section of a core: from, to (depths), mean, sd and quantiles over the draws."""
+    import pandas as pd
+
+    (depths, pace), weight = accumulation(posterior, sequence), posterior.draws.weight
+    mean = weight @ pace
+    columns = {"from": depths[:-1], "to": depths[1:], "mean": mean, "sd": np.sqrt(weight @ (pace - mean) ** 2)}
+    columns.update(zip(QUANTILES, weighted_quantiles(pace, weight), strict=True))
+    return pd.DataFrame(columns)
+
+
+def describe_accumulation(posterior: Posterior, table: pd.DataFrame | None = None) -> str:
+    """How long a unit of depth took, in a sentence: the medians of the sections, and the whole core without hiatuses.
+
+    table: that of ``accumulation_quantiles``, if it has been computed before. No text if hiatuses are everywhere.
+    """
+    table = accumulation_quantiles(posterior) if table is None else table
+    known, (depths, pace) = table["q50"].notna().to_numpy(), accumulation(posterior)
+    if not known.any():
+        return ""
+    axes, length = describe(posterior.record), np.diff(depths)[known]
+    whole = pace[:, known] @ length / length.sum()
+    low, middle, high = weighted_quantiles(whole[:, None], posterior.draws.weight, (0.025, 0.5, 0.975))[:, 0]
+    took = with_range(middle, low, high, axes.duration or "units of time")
+    unit = posterior.record.depth_unit or f"unit of {axes.along}"
+    if known.sum() == 1:
+        return f"1 {unit} took {took} to accumulate."
+    medians, n = table["q50"][known], count(int(known.sum()), "section")
+    return (
+        f"1 {unit} took {took} to accumulate on average, and between {number(medians.min())} and "
+        f"{number(medians.max())} in different parts (medians of the {n} between dates)."
+    )
 
 
 def describe_long_slices(posterior: Posterior) -> str:

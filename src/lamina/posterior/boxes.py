@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.quantiles import weighted_quantiles
 from ..kernels import Linear, Stationary
 from ..methods.draws import evenly
 from ..record import Record
-from .agedepth import accumulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,15 +179,6 @@ class Rejected(NamedTuple):
 def date_half_width(depth: Array, dates: int) -> float:
     """Half the width of the density of a date where it is highest, in units of depth; less if there are many dates."""
     return min(DATE_WIDTH, MOST_COVERED / max(dates, 1)) * (float(np.ptp(depth)) or 1.0)
-
-
-def accumulation_quantiles(posterior: Posterior, sequence: Hashable | None = None) -> pd.DataFrame:
-    """Time per unit of depth in each step of a core: from, to (depths), q2.5, q50 and q97.5."""
-    import pandas as pd
-
-    depths, pace = accumulation(posterior, sequence)
-    low, middle, high = weighted_quantiles(pace, posterior.draws.weight, (0.025, 0.5, 0.975))
-    return pd.DataFrame({"from": depths[:-1], "to": depths[1:], "q2.5": low, "q50": middle, "q97.5": high})
 
 
 def input_shifts(posterior: Posterior, rows: Array) -> pd.DataFrame:

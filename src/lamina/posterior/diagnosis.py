@@ -26,6 +26,8 @@ State = Literal["converged", "not converged", "interrupted"]
 CONFLICT, CONFLICTS_BY_CHANCE = 3.0, 0.27
 #: A date that is an outlier with more than this probability is named and marked.
 LIKELY_OUTLIER = 0.5
+#: If at least this part of the dates, and at least so many, contradict the others, the whole table is doubtful.
+MANY_DATES, FEWEST_MANY = 0.2, 2
 #: Conflicts that are listed one by one.
 MOST_CONFLICTS = 20
 #: What a method may report about itself that shows how far it is from convergence.
@@ -181,6 +183,29 @@ def likely_outliers(posterior: Posterior, names: Sequence[str] | None = None) ->
         f"{row_name(posterior.record, int(row), names)} ({percent(found[row])})"
         for row in np.flatnonzero(found > LIKELY_OUTLIER)
     ]
+
+
+def many_disagree(posterior: Posterior, names: Sequence[str] | None = None) -> tuple[str, str] | None:
+    """A heading, and which dates and what to check, where many dates contradict the others; otherwise None.
+
+    Those are dates in conflict and likely outliers. A few of them are wrong dates; many are more likely a table, a
+    calibration curve or an order that is wrong for all of them.
+    """
+    record = posterior.record
+    uncertain = record.dated & ~record.exact
+    wrong = uncertain & (posterior.date_outliers().to_numpy() > LIKELY_OUTLIER)
+    wrong[posterior.rows_in_conflict] = True
+    n, dates = int(wrong.sum()), int(uncertain.sum())
+    if n < max(FEWEST_MANY, MANY_DATES * dates):
+        return None
+    named = [row_name(record, int(row), names) for row in np.flatnonzero(wrong)]
+    more = f" and {n - MOST_CONFLICTS} more" if n > MOST_CONFLICTS else ""
+    return (
+        "Many dates contradict the others",
+        f"{n} of {dates} dates ({percent(n / dates)}): {'; '.join(named[:MOST_CONFLICTS])}{more}. So many are rarely "
+        "wrong one by one: check their units, 1 or 2 sigma, the kind of date and its calibration curve or reservoir "
+        "age, the order of the depths, and whether there is a hiatus or reworked material, before you use these ages.",
+    )
 
 
 def conflict_summary(posterior: Posterior, found: Sequence[Conflict]) -> str:

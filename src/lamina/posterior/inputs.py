@@ -124,7 +124,7 @@ def table(posterior: Posterior) -> pd.DataFrame:
 
 
 def _quantiles_of_dates(record: Record) -> Array:
-    """The quantiles of each date, shape (N, 7)."""
+    """The quantiles of each date, shape (N, len(LEVELS))."""
     found = record.t[:, None] + record.t_sd[:, None] * ndtri(LEVELS)
     for k, date in enumerate(record.dates or ()):
         if date is not None:

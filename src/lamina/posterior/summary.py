@@ -11,7 +11,7 @@ from ..engine.quantiles import weighted_quantiles
 from ..records import axes
 from ..support.numbers import number, percent
 from .boxes import has_trend
-from .diagnosis import conflict_summary, conflicts, evidence, list_conflicts, state_of
+from .diagnosis import conflict_summary, conflicts, evidence, list_conflicts, many_disagree, state_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,5 +99,7 @@ def _inputs(posterior: Posterior, names: Sequence[str] | None) -> list[str]:
             f"{percent(kept)} of those reported (median)"
         )
     found = conflicts(posterior, names)
+    if (many := many_disagree(posterior, names)) is not None:
+        lines.append(f"{many[0].upper()}: {many[1]}")
     return [*lines, conflict_summary(posterior, found) + (":" if found else ""),
             *(f"  {line}" for line in list_conflicts(found, LISTED))]  # fmt: skip

@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RecordError
-from ..posterior.agedepth import describe_hiatuses, describe_width, width_grid
-from ..posterior.boxes import LOWEST_PACE, Rejected, accumulation_quantiles, date_density, date_half_width, input_shifts
+from ..posterior.agedepth import (
+    accumulation_quantiles,
+    describe_accumulation,
+    describe_hiatuses,
+    describe_width,
+    width_grid,
+)
+from ..posterior.boxes import LOWEST_PACE, Rejected, date_density, date_half_width, input_shifts
 from ..posterior.diagnosis import LIKELY_OUTLIER, likely_outliers, line_names, line_numbers, row_name
 from ..posterior.summary import parameters
 from ..records.axes import describe, latest_time
-from ..support.numbers import count, number, percent, plain, with_range, with_sd
+from ..support.numbers import number, percent, plain, with_range, with_sd
 from . import answer, common
 from . import drawing as draw
 from .common import Page
@@ -53,7 +59,7 @@ def build(posterior: Posterior, depths: ArrayLike | None, run: Run, tables: Tabl
         alt=f"The age-depth model with its bands and dates. {' '.join(lead)}",
         figures=drawn,
     )
-    page.add("accumulation", "Accumulation", {"summary": _pace(posterior, accumulation)})
+    page.add("accumulation", "Accumulation", {"summary": describe_accumulation(posterior, accumulation)})
     dated = np.flatnonzero(record.dated)
     dates: dict[str, Any] = {"summary": lead[-1], "n": len(dated), "likely": likely_outliers(posterior, names)}
     dates["rows"] = common.date_rows(posterior, input_shifts(posterior, dated), names)
@@ -107,15 +113,6 @@ def _shifts(posterior: Posterior) -> str:
     return answer.describe_shifts("The model", found["shift"].abs().to_numpy(), unit, float(found["kept"].median()))
 
 
-def _pace(posterior: Posterior, table: pd.DataFrame) -> str:
-    axes = describe(posterior.record)
-    unit = axes.duration or "units of time"
-    return (
-        f"1 {posterior.record.depth_unit or f'unit of {axes.along}'} took between {number(table['q50'].min())} and "
-        f"{number(table['q50'].max())} {unit} to accumulate (medians of the {count(len(table), 'step')} of the model)."
-    )
-
-
 def _age_depth(posterior: Posterior, ages: pd.DataFrame, run: Run) -> Figure:
     """Age against depth with its bands, and the dates as their densities."""
     record, axes, x = posterior.record, describe(posterior.record), ages["depth"].to_numpy()
@@ -124,8 +121,8 @@ def _age_depth(posterior: Posterior, ages: pd.DataFrame, run: Run) -> Figure:
         draw.hover(f"{axes.along} {number(d, 4)} {record.depth_unit}", with_range(m, a, b, record.t_unit))
         for d, m, a, b in zip(x, middle, low, high, strict=True)
     ]
-    mean, sd = ages["mean"].to_numpy(), ages["sd"].to_numpy()
-    traces = [*draw.bands(x, (low, high), (mean - sd, mean + sd)), *_densities(posterior, run)]
+    inner = ages["q16"].to_numpy(), ages["q84"].to_numpy()
+    traces = [*draw.bands(x, (low, high), inner), *_densities(posterior, run)]
     traces.append(draw.centre(x, middle, hovers, "median"))
     frame = draw.layout(axes.depth, axes.time, _depth_range(posterior))
     if record.hiatus is not None and record.depth is not None:
@@ -190,7 +187,7 @@ def _hollow(posterior: Posterior, rejected: Rejected) -> Trace:
 
 
 def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
-    """Time per unit of depth in each step: median and 95 % band, as stairs on a logarithmic axis; none at a hiatus."""
+    """Time per unit of depth in each section: median and 95 % band, as stairs on a logarithmic axis."""
     axes, unit = describe(posterior.record), posterior.record.depth_unit
     known = table["q50"].notna()
     traces: list[Trace] = []
@@ -199,7 +196,7 @@ def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
         lows, middles, highs = (np.repeat(part[name].to_numpy(), 2) for name in ("q2.5", "q50", "q97.5"))
         hovers = [
             draw.hover(f"{axes.along} {plain(a)} to {plain(b)} {unit}", with_range(m, low, high))
-            for a, b, low, m, high in part.itertuples(index=False)
+            for a, b, low, m, high in part[["from", "to", "q2.5", "q50", "q97.5"]].itertuples(index=False)
         ]
         again = {"showlegend": False} if traces else {}
         traces.append(draw.band(x, lows, highs, "band-95", name="95 %", **again))

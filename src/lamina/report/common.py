@@ -46,6 +46,7 @@ class Page:
     alt: str  #: the first figure in words
     figures: dict[str, Figure]
     sections: list[Section] = field(default_factory=list)
+    alarm: tuple[str, str] | None = None  #: a heading and what to check, where many dates contradict the others
 
     def add(self, anchor: str, heading: str, data: Data) -> None:
         """Add a section below those that are there."""
@@ -61,7 +62,7 @@ class Page:
             "axes": describe(record),
             "as_measured": posterior.as_measured,
             "state": diagnosis.state_of(facts),
-            "banner": diagnosis.banner(posterior),
+            "banners": [one for one in (diagnosis.banner(posterior), self.alarm) if one is not None],
             "conflicts": len(facts["conflicts"]),
             "size": count(len(record), "row") if record.measured.any() else dates,
             "most_lines": MOST_LINES,
@@ -72,6 +73,7 @@ class Page:
 def add_shared(page: Page, posterior: Posterior, names: Sequence[str] | None, run: Run) -> None:
     """Add the sections from convergence to the command line."""
     found = diagnosis.conflicts(posterior, names)
+    page.alarm = diagnosis.many_disagree(posterior, names)
     trust = {
         "convergence": " ".join(diagnosis.explain_convergence(posterior)),
         "conflicts": diagnosis.explain_conflicts(posterior, found),

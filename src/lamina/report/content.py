@@ -34,7 +34,7 @@ Array = np.ndarray
 MOST_ROWS = 1000
 #: Joint draws behind interval rates: at most, at least, and in between as many as keep draws times rows below this.
 REPORT_DRAWS = 4000, 100, 20_000_000
-DRAWN_CURVES = 10
+DRAWN_CURVES = 5
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def band(x: Any, low: Any, high: Any, colour: str, **look: Any) -> Trace:
 
 
 def bands(x: Any, wide: tuple[Any, Any], narrow: tuple[Any, Any]) -> list[Trace]:
-    """The band that holds 95 %, and that of one standard deviation each way, each given by its lower and upper edge."""
-    return [band(x, *wide, "band-95", name="95 %"), band(x, *narrow, "band-sd", name="± 1 sd")]
+    """The bands that hold 95 and 68 %, each given by its lower and upper edge."""
+    return [band(x, *wide, "band-95", name="95 %"), band(x, *narrow, "band-68", name="68 %")]
 
 
 def hatched(x: Any, low: Any, high: Any, **look: Any) -> Trace:

@@ -25,8 +25,8 @@ BINS = 10
 def curve(content: Content) -> Figure:
     """The measurements as boxes, the curve with its bands, and joint draws."""
     table, record = content.curve, content.posterior.record
-    at, mean, sd, low, high = (table[name] for name in ("at", "mean", "sd", "q2.5", "q97.5"))
-    traces = [*_boxes(content), *draw.bands(at, (low, high), (mean - sd, mean + sd))]
+    at, mean, low, high = (table[name] for name in ("at", "mean", "q2.5", "q97.5"))
+    traces = [*_boxes(content), *draw.bands(at, (low, high), (table["q16"], table["q84"]))]
     for k, one in enumerate(content.curves):
         look: Look = {"line": {"color": "draw", "width": 0.8}, "legendgroup": "draws", "showlegend": k == 0}
         traces.append(draw.line(at, one, name=f"{len(content.curves)} draws", **look))
@@ -60,9 +60,9 @@ def rate(content: Content, trend: bool = True) -> Figure:
     """The rate, with or without the trend, with its bands and the line at zero. Only where there is one."""
     table, axes = content.rate if trend else content.without_trend, content.axes
     assert table is not None
-    at, (mean, low, high), sd = table["at"], shown_rate(table, axes), axes.unit_factor * table["sd"]
+    at, shown, (mean, low, high) = table["at"], axes.in_rate_unit(table), shown_rate(table, axes)
     hovers = _hovers(content, at, mean, low, high, axes.rate_unit)
-    traces = [*draw.bands(at, (low, high), (mean - sd, mean + sd)), draw.centre(at, mean, hovers)]
+    traces = [*draw.bands(at, (low, high), (shown["q16"], shown["q84"])), draw.centre(at, mean, hovers)]
     traces += _hatched(content, at, low, high)
     return {"data": traces, "layout": _layout(content, axes.rate, draw.level(0.0))}
 

@@ -231,6 +231,6 @@ def _bands(posterior: Posterior) -> str:
     rates = "Rates are derivatives of the curve, not differences. " if has_rate(posterior) else ""
     averaged = f"average over {count(posterior.averaged, 'draw')} and " if posterior.averaged > 1 else ""
     return (
-        f"{rates}Curves{' and rates' if rates else ''} {averaged}are given with their mean, one standard deviation "
-        "and the range from the 2.5 to the 97.5 % quantile (95 %)."
+        f"{rates}Curves{' and rates' if rates else ''} {averaged}are given with their mean and the ranges from "
+        "the 16 to the 84 % quantile (68 %) and from the 2.5 to the 97.5 % quantile (95 %)."
     )

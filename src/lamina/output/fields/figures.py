@@ -56,14 +56,14 @@ def _map(posterior: Posterior, answers: Answers) -> Figure:
     figure = Figure(figsize=(5.4 * across, 5.2 * down), layout="constrained")
     panels = figure.subplots(down, across, squeeze=False).ravel()
     between = f"{plain(last['from'].iloc[-1])} to {plain(last['to'].iloc[-1])}"
-    maps.sites(table, panels[0], label=axes.rate)
     panels[0].set_title(f"Mean rate, {between}", fontsize="medium")
     for ax, one in zip(panels[1:], grids, strict=False):
         maps.surface(one.longitude, one.latitude, one.rate, ax, label=axes.rate, beyond=one.beyond)
-        ax.plot(table["longitude"], table["latitude"], "o", color="#222222", markersize=2.5)
+        ax.plot(table["longitude"], table["latitude"], "o", color="#222222", markeredgecolor="white", markersize=4.5)
         ax.set_title(f"Rate at {plain(one.at)} {record.t_unit}".rstrip(), fontsize="medium")
     for ax in panels[1 + len(grids) :]:
         ax.remove()
+    maps.sites(table, panels[0], label=axes.rate)  # last: labels are placed for the layout with all panels
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...plots.maps import coastline, region
+from ...plots.maps import coastline, coloured, region
 from ...posterior.diagnosis import TableLines, line_names, line_numbers, row_name
 from ...records.axes import Axes
 from ...support.numbers import fixed, plain, with_range, with_sd
@@ -44,9 +44,14 @@ def site_map(sites: pd.DataFrame, unit: str) -> Figure:
     return {"data": [*_coast(ends), points], "layout": _geography(ends)}
 
 
-def surface(longitude: Array, latitude: Array, value: Array, beyond: Array, unit: str) -> Figure:
-    """A map of values (n, m) on a grid of latitudes (n,) and longitudes (m,), with crosses ``beyond`` the data."""
-    scale = _scale(value, unit)
+def surface(
+    longitude: Array, latitude: Array, value: Array, beyond: Array, unit: str, sites: pd.DataFrame | None = None
+) -> Figure:
+    """A map of values (n, m) on a grid of latitudes (n,) and longitudes (m,), with crosses ``beyond`` the data.
+
+    Colours are those of the values within. sites: site, latitude and longitude of points to draw over it.
+    """
+    scale = _scale(coloured(value, beyond), unit)
     heat = {
         "type": "heatmap", "x": draw.numbers(longitude), "y": draw.numbers(latitude),
         "z": [draw.numbers(line) for line in value], "hovertemplate": "%{y}° N, %{x}° E<br>%{z}<extra></extra>",
@@ -57,7 +62,15 @@ def surface(longitude: Array, latitude: Array, value: Array, beyond: Array, unit
     crosses = draw.points(longitude[columns], latitude[rows], ["beyond the data"] * len(rows), marker=look,
                           name="beyond the data", showlegend=bool(len(rows)))  # fmt: skip
     ends = (longitude.min(), longitude.max(), latitude.min(), latitude.max())
-    return {"data": [heat, *_coast(ends), crosses], "layout": _geography(ends)}
+    over = [] if sites is None else [_points_of(sites)]
+    return {"data": [heat, *_coast(ends), crosses, *over], "layout": _geography(ends)}
+
+
+def _points_of(sites: pd.DataFrame) -> Trace:
+    """A point for each site, with its name."""
+    look = {"size": 7, "color": "ink", "line": {"color": "#ffffff", "width": 1.2}}
+    names = [draw.hover(str(one)) for one in sites["site"]]
+    return draw.points(sites["longitude"], sites["latitude"], names, marker=look, name="sites")
 
 
 def _scale(value: Array, unit: str) -> dict[str, Any]:
@@ -97,9 +110,10 @@ def _geography(ends: tuple[float, float, float, float]) -> dict[str, Any]:
 
 def band(axes: Axes, table: pd.DataFrame, y_title: str, unit: str, *more: Trace) -> Figure:
     """A curve or a rate with its bands, hatched where the table says that it is extrapolated."""
-    at, mean, sd, low, high = (table[name].to_numpy(float) for name in ("at", "mean", "sd", "q2.5", "q97.5"))
+    columns = ("at", "mean", "q2.5", "q97.5", "q16", "q84")
+    at, mean, low, high, *narrow = (table[name].to_numpy(float) for name in columns)
     hovers = [draw.hover(plain(t), with_range(m, a, b, unit)) for t, m, a, b in zip(at, mean, low, high, strict=True)]
-    traces = [*draw.bands(at, (low, high), (mean - sd, mean + sd)), draw.centre(at, mean, hovers)]
+    traces = [*draw.bands(at, (low, high), (narrow[0], narrow[1])), draw.centre(at, mean, hovers)]
     for k, part in enumerate(_runs(table)):
         look = {"name": "extrapolated", "showlegend": k == 0}
         traces.append(draw.hatched(at[part], low[part], high[part], **look))

@@ -98,9 +98,10 @@ def _rates(record: Record, answers: Answers) -> Data:
 
 def _maps(record: Record, answers: Answers, drawn: dict[str, Any]) -> Data:
     unit, shown, marked = describe(record).rate_unit, [], False
+    places = sites(record)
     for k, one in enumerate(maps_of(record, answers)):
-        drawn[f"map-rate-{k}"] = figures.surface(one.longitude, one.latitude, one.rate, one.beyond, unit)
-        drawn[f"map-sd-{k}"] = figures.surface(one.longitude, one.latitude, one.rate_sd, one.beyond, unit)
+        drawn[f"map-rate-{k}"] = figures.surface(one.longitude, one.latitude, one.rate, one.beyond, unit, places)
+        drawn[f"map-sd-{k}"] = figures.surface(one.longitude, one.latitude, one.rate_sd, one.beyond, unit, places)
         shown.append(plain(one.at))
         marked |= bool(one.beyond.any())
     return {"times": shown, "beyond": marked}
