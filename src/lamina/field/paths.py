@@ -13,6 +13,7 @@ from numba import njit
 
 from ..engine.noise import standard_normal
 from ..engine.stack import FAST
+from .filter import fill_gamma
 from .transition import fill_observation, fill_transition, move_columns
 
 
@@ -95,7 +96,7 @@ def _simulate(layout, values, series, events, beta, states, rest, rng):
 @njit(cache=True, **FAST)
 def _smooth_rest(layout, values, series, gains, events, rest, states):
     """Add the smoothed states of the difference to states (V, D)."""
-    times, rows = events
+    (times, rows), (gamma, variance) = events, gains
     V, D = states.shape
     A, h = np.zeros((len(values.rate), 3, 3)), np.empty(D)
     m, r, kept = np.zeros((1, D)), np.zeros((1, D)), np.empty((V, D))
@@ -109,16 +110,16 @@ def _smooth_rest(layout, values, series, gains, events, rest, states):
             for i in range(D):
                 rest[n] -= h[i] * m[0, i]
             for i in range(D):
-                m[0, i] += gains.gamma[n, i] * rest[n] / gains.S[n]
+                m[0, i] += gamma[n, i] * rest[n] / variance[n]
     for v in range(V - 1, -1, -1):
         n = rows[v]
         if n >= 0:
             fill_observation(layout, values.mix, series.site[n], times[v], h)
             e = rest[n]
             for i in range(D):
-                e -= gains.gamma[n, i] * r[0, i]
+                e -= gamma[n, i] * r[0, i]
             for i in range(D):
-                r[0, i] += h[i] * e / gains.S[n]
+                r[0, i] += h[i] * e / variance[n]
         for i in range(D):
             kept[v, i] = r[0, i]
         if v > 0 and times[v] > times[v - 1]:
@@ -149,8 +150,10 @@ def draw_path(layout, values, series, gains, beta, at, rng, out):
             times[v], rows[v] = series.time[n], n
             n += 1
     states, rest = np.empty((N + M, D)), np.empty(N)
+    gamma = np.empty((N, D))
+    fill_gamma(layout, values, series.time, gains, gamma)
     _simulate(layout, values, series, (times, rows), beta, states, rest, rng)
-    _smooth_rest(layout, values, series, gains, (times, rows), rest, states)
+    _smooth_rest(layout, values, series, (gamma, gains.S), (times, rows), rest, states)
     p = 0
     for v in range(N + M):
         if rows[v] < 0:

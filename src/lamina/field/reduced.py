@@ -85,7 +85,7 @@ def sweep(reduced: Reduced, theta: Array, tau: Array) -> Swept:
     own = theta[reduced.moving]
     series, values = reduced.data.in_order(tau, order, reduced.curves.white_var(own)), reduced.curves.values(own)
     columns = series.Z.shape[1]
-    gains, E = new_gains(len(tau), reduced.curves.size, columns), np.zeros((columns, columns))
+    gains, E = new_gains(len(tau), reduced.curves.size), np.zeros((columns, columns))
     total = run_filter(reduced.curves.layout, values, series, gains, E)
     if not np.isfinite(total):
         raise KernelError("The covariance of the rows is not positive definite in double precision.")
