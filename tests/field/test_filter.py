@@ -5,10 +5,10 @@ import pytest
 
 from lamina import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby
 from lamina.field.filter import Series, fill_gamma, new_gains, run_filter
-from lamina.field.filter.mixed import fill_shared, unmix
+from lamina.field.filter.mixed import add_measured, add_whitened, fill_shared, measure_mixed
 from lamina.field.filter.waiting import WAITING, subtract
 from lamina.field.layout import Field, Sites
-from lamina.field.transition import fill_transition, move_columns, move_rows
+from lamina.field.transition import fill_observation, fill_transition, move_columns, move_rows
 
 SITES = Sites(np.array([35.0, 38.0, 36.0]), np.array([-76.0, -74.0, -70.0]), np.zeros(3), np.zeros(3))
 KERNELS = {
@@ -45,6 +45,16 @@ def textbook(field, values, series):
     return tuple(np.array(one) for one in zip(*found, strict=True))
 
 
+def mixing(field, values):
+    """C (D, D) of all states: x = C z."""
+    found = np.eye(field.size)
+    for k, (d, r, start) in enumerate(zip(*field.layout[:3], strict=True)):
+        if r > 1:
+            part = values.mix[:, field.layout.first[k] : field.layout.first[k] + r]
+            found[start : start + d * r, start : start + d * r] = np.kron(np.eye(d), part)
+    return found
+
+
 @pytest.mark.parametrize("name", list(KERNELS))
 def test_gains_are_those_of_the_textbook(name):
     field, values, series = make(name)
@@ -54,7 +64,7 @@ def test_gains_are_those_of_the_textbook(name):
     fill_gamma(field.layout, values, series.time, gains, found)
     assert total == pytest.approx(np.log(S).sum(), abs=1e-11)
     np.testing.assert_allclose(gains.S, S, rtol=1e-12)
-    np.testing.assert_allclose(found, gamma, atol=1e-11)
+    np.testing.assert_allclose(found, gamma @ mixing(field, values).T, atol=1e-11)
     np.testing.assert_allclose(E, (e / S[:, None]).T @ e, rtol=1e-11)
 
 
@@ -67,20 +77,27 @@ def test_a_variance_that_is_not_positive_gives_nan():
 @pytest.mark.parametrize("name", list(KERNELS))
 def test_mixed_states_have_the_covariance_of_the_sites(name):
     field, values, _ = make(name)
-    shared, rng = np.empty(values.mix.shape), np.random.default_rng(0)
+    shared = np.empty(values.mix.shape)
     fill_shared(field.layout, values.mix, shared)
-    states = rng.normal(size=(4, field.size))
-    mixed = states.copy()
-    for k, (d, r, start) in enumerate(zip(*field.layout[:3], strict=True)):
+    for k, r in enumerate(field.layout.size):
         part = values.mix[:, field.layout.first[k] : field.layout.first[k] + r]
-        if r > 1:
-            np.testing.assert_allclose(shared[:, field.layout.first[k] : field.layout.first[k] + r], part @ part.T)
-            for i in range(d):
-                mixed[:, start + i * r : start + (i + 1) * r] @= part.T
-        else:
-            np.testing.assert_array_equal(shared[:, field.layout.first[k]], part[:, 0])
-    unmix(field.layout, values.mix, mixed)
-    np.testing.assert_allclose(mixed, states, atol=1e-12)
+        expected = part @ part.T if r > 1 else part
+        np.testing.assert_allclose(shared[:, field.layout.first[k] : field.layout.first[k] + r], expected)
+
+
+@pytest.mark.parametrize("name", list(KERNELS))
+def test_mixed_and_dual_states_measure_the_same(name):
+    field, values, _ = make(name)
+    C, rng, layout = mixing(field, values), np.random.default_rng(0), field.layout
+    z, r, out = rng.normal(size=field.size), rng.normal(size=field.size), np.ones(field.size)
+    add_whitened(layout, values.mix, r, out)
+    np.testing.assert_allclose(out, 1.0 + C.T @ r, rtol=1e-13)
+    for s, time in (0, 1.0), (2, 7.0):
+        h, mixed = np.zeros(field.size), np.zeros(field.size)
+        fill_observation(layout, values.mix, s, time, h)
+        assert measure_mixed(layout, values.mix, s, time, C @ z) == pytest.approx(h @ z, rel=1e-12)
+        add_measured(layout, values.mix, s, time, 0.5, mixed)
+        np.testing.assert_allclose(C.T @ mixed, 0.5 * h, atol=1e-13)
 
 
 def test_waiting_updates_are_subtracted_once():

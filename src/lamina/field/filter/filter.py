@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, INLINE, LEAN_CALLED
+from ...engine.stack import FAST, INLINE, LEAN_CALLED, copy_array
 from ..transition import NILPOTENT, SQUARED, fill_observation, fill_transition, move_columns, move_rows
-from .mixed import fill_shared, unmix
+from .mixed import fill_shared
 from .waiting import WAITING, add_row, subtract
 
 #: The filter moves its base on before the fastest process has decayed by so many factors of e.
@@ -49,13 +49,16 @@ def new_gains(n: int, size: int) -> Gains:
 
 @njit(cache=True, **FAST)
 def fill_gamma(layout, values, time, gains, gamma):
-    """Write gamma = A v (N, D), of states that are not mixed."""
-    A = np.zeros((len(values.rate), 3, 3))
-    gamma[:, :] = gains.v
+    """Write gamma = A v (N, D), of mixed states."""
+    _fill_gamma(layout, values, time, gains, gamma, np.zeros((len(values.rate), 3, 3)))
+
+
+@njit(cache=True, **LEAN_CALLED)
+def _fill_gamma(layout, values, time, gains, gamma, A):
     for n in range(len(gamma)):
+        copy_array(gains.v[n], gamma[n])
         fill_transition(layout, values.rate, time[n] - gains.base[n], A)
         move_columns(layout, values.rate, A, gamma[n : n + 1], False)
-    unmix(layout, values.mix, gamma)
 
 
 @njit(cache=True, **FAST)

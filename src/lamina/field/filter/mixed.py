@@ -6,10 +6,9 @@ C C' = K, the covariance of the sites; a term that is common to all sites has on
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from ...engine.stack import FAST, LEAN_CALLED
+from ...engine.stack import LEAN_CALLED
 
 
 @njit(cache=True, **LEAN_CALLED)
@@ -29,20 +28,41 @@ def fill_shared(layout, mix, shared):
                 shared[s, first + p] = shared[p, first + s] = x
 
 
-@njit(cache=True, **FAST)
-def unmix(layout, mix, X):
-    """X <- C^-1 X for mixed states in the rows of X (N, D), by forward substitution."""
-    columns = np.ascontiguousarray(mix.T)
-    for n in range(len(X)):
-        for k in range(len(layout.dim)):
-            r, first = layout.size[k], layout.first[k]
-            if r == 1:
-                continue
-            for i in range(layout.dim[k]):
-                start = layout.start[k] + i * r
-                x = X[n, start : start + r]
-                for j in range(r):
-                    column = columns[first + j]
-                    x[j] /= column[j]
-                    for p in range(j + 1, r):
-                        x[p] -= column[p] * x[j]
+@njit(cache=True, **LEAN_CALLED)
+def measure_mixed(layout, mix, s, time, x):
+    """h' x (D,) for a row at site s."""
+    total = 0.0
+    for k in range(len(layout.dim)):
+        weight = time - layout.origin[k] if layout.linear[k] else 1.0
+        if layout.size[k] == 1:
+            total += weight * mix[s, layout.first[k]] * x[layout.start[k]]
+        else:
+            total += weight * x[layout.start[k] + s]
+    return total
+
+
+@njit(cache=True, **LEAN_CALLED)
+def add_measured(layout, mix, s, time, factor, r):
+    """r (D,) += h factor."""
+    for k in range(len(layout.dim)):
+        weight = factor * (time - layout.origin[k] if layout.linear[k] else 1.0)
+        if layout.size[k] == 1:
+            r[layout.start[k]] += weight * mix[s, layout.first[k]]
+        else:
+            r[layout.start[k] + s] += weight
+
+
+@njit(cache=True, **LEAN_CALLED)
+def add_whitened(layout, mix, r, out):
+    """out (D,) += C' r: z = C^-1 x of the states x = C C' r."""
+    for k in range(len(layout.dim)):
+        size, first, start = layout.size[k], layout.first[k], layout.start[k]
+        for _ in range(layout.dim[k]):
+            if size == 1:
+                out[start] += r[start]
+            else:
+                for s in range(len(mix)):
+                    factor, row = r[start + s], mix[s]
+                    for j in range(size):  # zeros included: shorter loops take longer
+                        out[start + j] += factor * row[first + j]
+            start += size
