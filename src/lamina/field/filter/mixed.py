@@ -62,7 +62,7 @@ def add_whitened(layout, mix, r, out):
                 out[start] += r[start]
             else:
                 for s in range(len(mix)):
-                    factor, row = r[start + s], mix[s]
-                    for j in range(size):  # zeros included: shorter loops take longer
-                        out[start + j] += factor * row[first + j]
+                    factor = r[start + s]
+                    for j in range(layout.low[k, s], layout.high[k, s]):
+                        out[start + j] += factor * mix[s, first + j]
             start += size
