@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lamina import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby
+from lamina import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby, WhiteNoise
 from lamina.field.filter import Series, fill_gamma, new_gains, run_filter
 from lamina.field.filter.mixed import add_measured, add_whitened, fill_shared, measure_mixed
 from lamina.field.filter.waiting import WAITING, subtract
@@ -14,6 +14,7 @@ SITES = Sites(np.array([35.0, 38.0, 36.0]), np.array([-76.0, -74.0, -70.0]), np.
 KERNELS = {
     "common and nearby": Matern32(1.0, 2.0) + Matern32(0.7, 1.0) * Nearby(300.0),
     "all dimensions": Matern12(0.5, 3.0) * Nearby(400.0) + Matern52(1.0, 2.0) + Matern52(0.8, 1.5) * EachSite(),
+    "no curve": WhiteNoise(0.5),
     "constants and rates": Matern12(1.0, 2.0) + Constant(0.6) * EachSite() + Linear(0.3, origin=2.0) * Nearby(500.0),
 }
 

@@ -39,7 +39,7 @@ class Gains(NamedTuple):
 
     v: np.ndarray  #: (N, D) A^-1 gamma, of mixed states
     S: np.ndarray  #: (N,)
-    base: np.ndarray  #: (N,) the time from which A leads to the row
+    base: np.ndarray  #: (N,) the time of the base, from which A leads to the row
 
 
 def new_gains(n: int, size: int) -> Gains:
@@ -91,11 +91,11 @@ def subtract_outer(U, gamma, S):
 
 
 class Step(NamedTuple):
-    """From the base to a row at lag x, by entries of A' h that are not zero; one for each component of each term."""
+    """From the base to a row: the entries of A' h that are not zero, one for each component of each term."""
 
     place: np.ndarray  #: (Q,) int64: the state
     weight: np.ndarray  #: (Q,) the entry
-    back: np.ndarray  #: (Q,) what the stationary covariances of the term's component are multiplied by in A^-1 P h
+    back: np.ndarray  #: (Q,) what A^-1 P h has of the shared variances of the term (``fill_shared``)
 
 
 @njit(nogil=True, cache=True, **FAST)
@@ -187,14 +187,13 @@ def _fill_step(layout, values, s, time, base, step):
 @njit(**INLINE)
 def _observe(layout, step, shared, W, v):
     """v = W A' h, and A^-1 P h added on the states."""
-    first, weight, q = W[step.place[0]], step.weight[0], 0
     for c in range(len(v)):
-        v[c] = weight * first[c]
+        v[c] = 0.0
+    q = 0
     for k in range(len(layout.dim)):
         r, start = layout.size[k], layout.start[k]
         for _ in range(layout.dim[k]):
-            if q > 0:
-                add_row(step.weight[q], W[step.place[q]], v)
+            add_row(step.weight[q], W[step.place[q]], v)
             for p in range(r):
                 v[start + p] += step.back[q] * shared[layout.first[k] + p]
             start += r
