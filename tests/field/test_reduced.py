@@ -38,7 +38,7 @@ def make(name):
 def test_the_likelihood_is_that_of_all_states(name):
     field, theta, tau = make(name)
     small = reduced.reduce(field)
-    swept = reduced.sweep(small, theta, tau)
+    swept = reduced.sweep(small, theta, reduced.arrange(small, tau))
     for change in np.zeros(len(theta)), np.where(np.isin(np.arange(len(theta)), small.moving), 0.0, 0.7):
         fitted = reduced.fit_static(small, swept, reduced.static_roots(small, theta + change))
         expected = chain.log_likelihood(field.field, theta + change, field.data, tau)
@@ -48,7 +48,7 @@ def test_the_likelihood_is_that_of_all_states(name):
 def test_draws_have_the_mean_and_covariance_of_predictions():
     field, theta, tau = make("default")
     small, at, rng = reduced.reduce(field), np.array([-6.0, 0.3, 4.0]), np.random.default_rng(0)
-    swept = reduced.sweep(small, theta, tau)
+    swept = reduced.sweep(small, theta, reduced.arrange(small, tau))
     fitted = reduced.fit_static(small, swept, reduced.static_roots(small, theta))
     drawn = [reduced.draw(small, swept, fitted, at, rng) for _ in range(4000)]
     states, beta = np.array([one for one, _ in drawn]), np.array([one for _, one in drawn])

@@ -34,7 +34,7 @@ def run(field: Field, theta: Array, data: Data, tau: Array) -> Filtered:
     order = np.argsort(tau, kind="stable")
     series, values = data.in_order(tau, order, field.white_var(theta)), field.values(theta)
     columns = series.Z.shape[1]
-    gains, E = new_gains(len(tau), field.size, columns), np.zeros((columns, columns))
+    gains, E = new_gains(len(tau), field.size), np.zeros((columns, columns))
     total = run_filter(field.layout, values, series, gains, E)
     if not np.isfinite(total):
         raise KernelError("The covariance of the rows is not positive definite in double precision.")
@@ -54,7 +54,7 @@ def value_and_gradient(field: Field, theta: Array, data: Data, tau: Array) -> tu
     zeros = [np.zeros_like(one) for one in (found.series.time, found.series.Z, found.series.y_var, *found.values)]
     out = Adjoints(*zeros)
     weight = np.ascontiguousarray(found.trend.weight)
-    run_gradient(field.layout, found.values, found.series, found.gains, weight, out)
+    run_gradient(field.layout, found.values, found.series, weight, out)
     in_rows = np.empty((2, len(tau)))
     own = out.time + (out.Z * data.slope[found.order]).sum(axis=1)
     in_rows[:, found.order] = own, out.y_var

@@ -26,10 +26,11 @@ class Adjoints(NamedTuple):
 
 
 @njit(cache=True, **FAST)
-def _forward(layout, values, series, kept_U, kept_m, gains):
-    """The filter once more, keeping what each row finds before it is observed."""
+def _forward(layout, values, series, kept_U, kept_m, found):
+    """The filter once more, keeping what each row finds before it is observed; found = gamma (N, D), S and e (N, C)."""
     N, C = series.Z.shape
-    D = gains.gamma.shape[1]
+    gammas, variances, errors = found
+    D = gammas.shape[1]
     U, m, h, A = np.zeros((D, D)), np.zeros((C, D)), np.empty(D), np.zeros((len(values.rate), 3, 3))
     for n in range(N):
         if n > 0:
@@ -38,12 +39,12 @@ def _forward(layout, values, series, kept_U, kept_m, gains):
             move_columns(layout, values.rate, A, U, False)
             move_columns(layout, values.rate, A, m, False)
         kept_U[n], kept_m[n] = U, m
-        gamma = gains.gamma[n]
+        gamma = gammas[n]
         S = observe(layout, values.mix, series.site[n], series.time[n], U, h, gamma) + series.y_var[n]
-        gains.S[n] = S
+        variances[n] = S
         for c in range(C):
             e = series.Z[n, c] - np.dot(h, m[c])
-            gains.e[n, c] = e
+            errors[n, c] = e
             m[c] += gamma * e / S
         subtract_outer(U, gamma, S)
 
@@ -91,19 +92,19 @@ def _in_lag(layout, k, U, m, d_U, d_m):
 
 
 @njit(nogil=True, cache=True, **FAST)
-def run_gradient(layout, values, series, gains, weight, out):
+def run_gradient(layout, values, series, weight, out):
     """Write the derivatives of -½ sum log S + sum W e e' / S into ``out``; ``weight`` is W (C, C), symmetric."""
     N, C = series.Z.shape
-    D, K = gains.gamma.shape[1], len(values.rate)
-    kept_U, kept_m = np.empty((N, D, D)), np.empty((N, C, D))
-    _forward(layout, values, series, kept_U, kept_m, gains)
+    D, K = int((layout.dim * layout.size).sum()), len(values.rate)
+    kept_U, kept_m, found = np.empty((N, D, D)), np.empty((N, C, D)), (np.empty((N, D)), np.empty(N), np.empty((N, C)))
+    _forward(layout, values, series, kept_U, kept_m, found)
     d_U, d_m, A, h = np.zeros((D, D)), np.zeros((C, D)), np.zeros((K, 3, 3)), np.empty(D)
     scratch = np.empty(D)
     for n in range(N - 1, -1, -1):
         time, s = series.time[n], series.site[n]
         U, m = kept_U[n], kept_m[n]
         observe(layout, values.mix, s, time, U, h, scratch)
-        row = (gains.gamma[n], gains.S[n], gains.e[n])
+        row = (found[0][n], found[1][n], found[2][n])
         d_h, d_S, d_e = _unobserve(h, U, m, row, weight, (d_U, d_m))
         out.y_var[n] = d_S
         out.Z[n] = d_e

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import KernelError
 from ..kernels import (
     Constant,
+    EachSite,
     Kernel,
     Linear,
     Matern,
@@ -159,6 +160,8 @@ class Field:
         n = len(theta) - len(term.space.names)
         sd = float(np.exp(theta[n - 1]))
         if not (term.is_linear and self.has_gia_sd):
+            if isinstance(term.space, EachSite):
+                return sd * np.eye(S)
             return sd * _root(term.space.with_theta(theta[n:]).among(self.distance))
         covariance = sd**2 * term.space.with_theta(theta[n:]).among(self.distance)
         return _root(covariance + np.diag(self.sites.gia_sd**2))

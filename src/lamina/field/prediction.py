@@ -187,7 +187,7 @@ def _own_paths(layout: Layout, values: Values, own: Array, at: Array, rng: np.ra
     )
     mix = np.sqrt(np.maximum(own, 0.0))
     nothing = Series(np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 1)), np.empty(0))
-    states, gains = np.empty((len(at), int(edges[-1]))), new_gains(0, int(edges[-1]), 1)
+    states, gains = np.empty((len(at), int(edges[-1]))), new_gains(0, int(edges[-1]))
     draw_path(alone, Values(values.rate, mix[None]), nothing, gains, np.empty(0), at, rng, states)
     return np.array([read_states(alone, values, mix, np.arange(K) == k, at, states) for k in range(K)])
 

@@ -79,13 +79,17 @@ def reduce(problem: FieldProblem) -> Reduced:
     )
 
 
-def sweep(reduced: Reduced, theta: Array, tau: Array) -> Swept:
-    """Filter the measured rows at times tau (N,). Raises KernelError."""
-    order = np.argsort(tau, kind="stable")
+def arrange(reduced: Reduced, tau: Array) -> Series:
+    """The measured rows in order of their times tau (N,), without white noise: the same for all parameters."""
+    return reduced.data.in_order(tau, np.argsort(tau, kind="stable"), 0.0)
+
+
+def sweep(reduced: Reduced, theta: Array, rows: Series) -> Swept:
+    """Filter the measured rows, as ``arrange`` gives them. Raises KernelError."""
     own = theta[reduced.moving]
-    series, values = reduced.data.in_order(tau, order, reduced.curves.white_var(own)), reduced.curves.values(own)
+    series, values = rows._replace(y_var=rows.y_var + reduced.curves.white_var(own)), reduced.curves.values(own)
     columns = series.Z.shape[1]
-    gains, E = new_gains(len(tau), reduced.curves.size, columns), np.zeros((columns, columns))
+    gains, E = new_gains(len(series.time), reduced.curves.size), np.zeros((columns, columns))
     total = run_filter(reduced.curves.layout, values, series, gains, E)
     if not np.isfinite(total):
         raise KernelError("The covariance of the rows is not positive definite in double precision.")

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..engine.stack import FAST
+from ..engine.stack import LEAN_CALLED
 
 
 def _nilpotents() -> tuple[np.ndarray, np.ndarray]:
@@ -32,43 +32,58 @@ NILPOTENT, SLOPE = _nilpotents()
 SQUARED = np.array([one @ one for one in NILPOTENT])
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
 def fill_transition(layout, rate, gap, A):
     """Write exp(F rate gap) of each term into A (K, 3, 3)."""
     for k in range(len(rate)):
         d, x = layout.dim[k], rate[k] * gap
         decay = math.exp(-x)
-        for i in range(d):
-            for j in range(d):
-                own = NILPOTENT[d, i, j] * x + 0.5 * SQUARED[d, i, j] * x * x
-                A[k, i, j] = decay * (own + (1.0 if i == j else 0.0))
+        if d == 1:
+            A[k, 0, 0] = decay
+        elif d == 2:
+            A[k, 0, 0], A[k, 0, 1] = decay + decay * x, decay * x
+            A[k, 1, 0], A[k, 1, 1] = -decay * x, decay - decay * x
+        else:
+            for i in range(d):
+                for j in range(d):
+                    own = NILPOTENT[d, i, j] * x + 0.5 * SQUARED[d, i, j] * x * x
+                    A[k, i, j] = decay * (own + (1.0 if i == j else 0.0))
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
 def move_rows(layout, rate, A, U, columns, transposed):
     """U <- A U on the first ``columns`` columns of U (D, >= columns), or A' U."""
-    old = np.empty((3, columns))
     for k in range(len(rate)):
-        d, r = layout.dim[k], layout.size[k]
         if rate[k] == 0.0:
             continue
-        for p in range(r):
-            for i in range(d):
-                row = U[layout.start[k] + i * r + p]
+        d, r, start, T = layout.dim[k], layout.size[k], layout.start[k], A[k]
+        for p in range(start, start + r):
+            first, second, third = U[p], U[p + r if d > 1 else p], U[p + 2 * r if d > 2 else p]
+            if d == 1:
                 for c in range(columns):
-                    old[i, c] = row[c]
-            for i in range(d):
-                row = U[layout.start[k] + i * r + p]
-                first = A[k, 0, i] if transposed else A[k, i, 0]
+                    first[c] *= T[0, 0]
+            elif d == 2:
+                a, b, f, g = T[0, 0], T[0, 1], T[1, 0], T[1, 1]
+                if transposed:
+                    b, f = f, b
                 for c in range(columns):
-                    row[c] = first * old[0, c]
-                for j in range(1, d):
-                    weight = A[k, j, i] if transposed else A[k, i, j]
-                    for c in range(columns):
-                        row[c] += weight * old[j, c]
+                    x, y = first[c], second[c]
+                    first[c] = a * x + b * y
+                    second[c] = f * x + g * y
+            else:
+                for c in range(columns):
+                    x, y, z = first[c], second[c], third[c]
+                    if transposed:
+                        first[c] = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
+                        second[c] = T[0, 1] * x + T[1, 1] * y + T[2, 1] * z
+                        third[c] = T[0, 2] * x + T[1, 2] * y + T[2, 2] * z
+                    else:
+                        first[c] = T[0, 0] * x + T[0, 1] * y + T[0, 2] * z
+                        second[c] = T[1, 0] * x + T[1, 1] * y + T[1, 2] * z
+                        third[c] = T[2, 0] * x + T[2, 1] * y + T[2, 2] * z
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
 def move_columns(layout, rate, A, U, transposed):
     """U <- U A' on all rows of U (M, >= D), or U A."""
     for m in range(len(U)):
@@ -99,7 +114,7 @@ def move_columns(layout, rate, A, U, transposed):
                             row[p + i * r] = A[k, i, 0] * x + A[k, i, 1] * y + A[k, i, 2] * z
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
 def fill_observation(layout, mix, s, time, h):
     """Write what a row at site s observes into h (D,)."""
     for i in range(len(h)):

@@ -9,8 +9,8 @@ from lamina.field.layout import Field, Sites
 from lamina.field.transition import fill_transition
 from lamina.kernels import Constant, EachSite, Linear, Matern12, Matern32, Matern52, Nearby
 from lamina.methods.mcmc.fields.approximate import Measured, sum_log_rows
-from lamina.methods.mcmc.fields.exact import log_exact
-from lamina.methods.mcmc.fields.nodes import make_path
+from lamina.methods.mcmc.fields.exact import _fill_noise, _fill_transition, log_exact
+from lamina.methods.mcmc.fields.nodes import make_path, noise_covariance
 
 pytestmark = pytest.mark.slow
 SMOOTH = Matern32(3.0, 1.2) + Matern32(2.0, 0.7) * Nearby(800.0) + Linear(sd=0.3, origin=-2.0) * Nearby(500.0)
@@ -93,3 +93,26 @@ def test_the_approximation_is_close_where_nodes_are():
     path, bridges = make_path(field, found.values, states, -5.0, 0.2)
     data = Measured(site.astype(np.int64), y, np.zeros(N), np.full(N, 0.04))
     assert log_exact(path, bridges, data, tau) == pytest.approx(sum_log_rows(path, data, tau), abs=0.3)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-4, 0.3, 0.999, 1.001, 3.0])
+def test_the_noise_of_a_transition_is_that_of_its_nodes(x):
+    A, row = np.zeros((3, 3)), np.zeros(3)
+    for d in 1, 2, 3:
+        _fill_transition(d, x, A)
+        _fill_noise(d, x, A, row)
+        np.testing.assert_allclose(row[:d], noise_covariance(d, x)[0], rtol=1e-12, atol=1e-15)
+
+
+def test_rows_without_a_measurement_add_nothing_and_rows_beyond_the_nodes_are_impossible():
+    field = Field(KERNELS["smooth"], Sites(np.array([30.0]), np.array([-70.0]), np.zeros(1), np.zeros(1)))
+    values, rng = field.values(field.kernel.theta), np.random.default_rng(4)
+    path, bridges = make_path(field, values, rng.normal(size=(4, field.size)), 0.0, 0.5)
+    tau, y = np.array([0.1, 0.2, 0.7, 1.2, 1.3]), rng.normal(size=5)
+    y_var, some = np.array([0.1, np.inf, 0.2, 0.1, 0.1]), np.array([0, 2, 3, 4])
+    site, none = np.zeros(5, dtype=np.int64), np.zeros(5)
+    found = log_exact(path, bridges, Measured(site, y, none, y_var), tau)
+    left = log_exact(path, bridges, Measured(site[some], y[some], none[some], y_var[some]), tau[some])
+    assert found == pytest.approx(left, rel=1e-13)
+    assert log_exact(path, bridges, Measured(site, y, none, np.full(5, np.inf)), tau) == 0.0
+    assert log_exact(path, bridges, Measured(site, y, none, y_var), tau + 0.5) == -np.inf

@@ -12,8 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ....engine.stack import FAST
+from ....engine.stack import FAST, LEAN_CALLED
 from ....field.transition import NILPOTENT, SQUARED
+
+#: 1 / k, and terms that are so small that a sum stays as it is.
+INVERSE, NEGLIGIBLE = 1.0 / np.maximum(np.arange(25), 1.0), 1e-18
 
 
 class Bridges(NamedTuple):
@@ -28,29 +31,49 @@ class Bridges(NamedTuple):
     states: np.ndarray  #: (K, 3, M, S) components of the processes at nodes, mixed for each site
 
 
-@njit(cache=True, **FAST)
-def _fill_transition(d, x, rows, A):
-    """The first ``rows`` rows of the transition over x, into A (3, 3)."""
+class Scratch(NamedTuple):
+    """Memory for intervals of at most n rows."""
+
+    one: np.ndarray  #: (3, 3) transition from the node to a row,
+    two: np.ndarray  #: (3, 3) and from there to the next node
+    left: np.ndarray  #: (2, 3) what a row takes from the node before, and products of small matrices
+    V: np.ndarray  #: (n, n)
+    e: np.ndarray  #: (n,)
+    gain: np.ndarray  #: (n, 3)
+    ahead: np.ndarray  #: (n, 3)
+
+
+@njit(cache=True, **LEAN_CALLED)
+def _fill_transition(d, x, A):
+    """The transition over x, into A (3, 3)."""
     decay = math.exp(-x)
-    for i in range(rows):
-        for j in range(d):
-            own = NILPOTENT[d, i, j] * x + 0.5 * SQUARED[d, i, j] * x * x
-            A[i, j] = decay * (own + (1.0 if i == j else 0.0))
+    if d == 1:
+        A[0, 0] = decay
+    elif d == 2:
+        A[0, 0], A[0, 1] = decay + decay * x, decay * x
+        A[1, 0], A[1, 1] = -decay * x, decay - decay * x
+    else:
+        for i in range(d):
+            for j in range(d):
+                own = NILPOTENT[d, i, j] * x + 0.5 * SQUARED[d, i, j] * x * x
+                A[i, j] = decay * (own + (1.0 if i == j else 0.0))
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
 def _fill_noise(d, x, A, row):
     """The first row of I - A A' for a transition over x, without cancellation in the first two kernels."""
     if d == 1:
         row[0] = -math.expm1(-2.0 * x)
     elif d == 2:
-        decay, tail, part = math.exp(-2.0 * x), 0.0, 2.0 * x * x
+        decay, part = math.exp(-2.0 * x), 2.0 * x * x
+        tail = math.exp(2.0 * x) - 1.0 - 2.0 * x - part  # loses digits near 0
         if x < 1.0:
-            for k in range(3, 25):
-                part *= 2.0 * x / k
+            tail = 0.0
+            for k in range(3, len(INVERSE)):
+                part *= 2.0 * x * INVERSE[k]
                 tail += part
-        else:
-            tail = math.exp(2.0 * x) - 1.0 - 2.0 * x - part
+                if part < NEGLIGIBLE * tail:
+                    break
         row[0], row[1] = decay * tail, 2.0 * x * x * decay
     else:
         for j in range(d):
@@ -59,50 +82,60 @@ def _fill_noise(d, x, A, row):
                 row[j] -= A[0, a] * A[j, a]
 
 
-@njit(cache=True, **FAST)
-def _fill_bridge(bridges, k, before, after, scratch, out):
-    """For a time between two nodes: the first rows of the gain G (3,), of A1 - G A (3,), and of Q1 (3,), into out."""
-    d, (one, two), (gain, left, ahead) = bridges.dim[k], scratch, out
-    _fill_transition(d, bridges.rate[k] * before, d, one)
-    _fill_transition(d, bridges.rate[k] * after, d, two)
+@njit(cache=True, **LEAN_CALLED)
+def _fill_bridge(bridges, k, before, after, scratch, gain, ahead):
+    """For a time between two nodes: the first rows of the gain G (3,), of A1 - G A (left[0]), and of Q1 (3,)."""
+    d, one, two, left = bridges.dim[k], scratch.one, scratch.two, scratch.left
+    _fill_transition(d, bridges.rate[k] * before, one)
+    _fill_transition(d, bridges.rate[k] * after, two)
     _fill_noise(d, bridges.rate[k] * before, one, ahead)
+    for b in range(d):
+        left[1, b] = 0.0
+        for a in range(d):
+            left[1, b] += ahead[a] * two[b, a]
     for j in range(d):
         gain[j] = 0.0
-        for a in range(d):
-            for b in range(d):
-                gain[j] += ahead[a] * two[b, a] * bridges.precision[k, b, j]
+        for b in range(d):
+            gain[j] += left[1, b] * bridges.precision[k, b, j]
     for j in range(d):
-        left[j] = one[0, j]
+        left[0, j] = one[0, j]
         for a in range(d):
-            left[j] -= gain[a] * bridges.whole[k, a, j]
+            left[0, j] -= gain[a] * bridges.whole[k, a, j]
 
 
-@njit(cache=True, **FAST)
+@njit(cache=True, **LEAN_CALLED)
+def _add_term(path, bridges, data, rows, tau, i, k, scratch):
+    """Take the mean of term k from e (n,), and add its covariance to the lower half of V (n, n)."""
+    e, V, gain, ahead, left = scratch.e, scratch.V, scratch.gain, scratch.ahead, scratch.left
+    start, d, rate = path.first + i * path.step, bridges.dim[k], bridges.rate[k]
+    for a in range(len(rows)):
+        s, t = data.site[rows[a]], tau[rows[a]]
+        _fill_bridge(bridges, k, t - start, start + path.step - t, scratch, gain[a], ahead[a])
+        for j in range(d):
+            e[a] -= left[0, j] * bridges.states[k, j, i, s] + gain[a, j] * bridges.states[k, j, i + 1, s]
+            left[1, j] = 0.0
+            for m in range(d):
+                left[1, j] += bridges.noise[k, j, m] * gain[a, m]
+        for b in range(a + 1):
+            _fill_transition(d, rate * (t - tau[rows[b]]), scratch.one)
+            own = 0.0
+            for j in range(d):
+                own += ahead[b, j] * scratch.one[0, j] - gain[b, j] * left[1, j]
+            V[a, b] += own * bridges.sites[k, s, data.site[rows[b]]]
+
+
+@njit(cache=True, **LEAN_CALLED)
 def _log_interval(path, bridges, data, rows, tau, i, scratch):
     """log-density of the rows (n,) between nodes i and i + 1, in order of time."""
-    n, K = len(rows), len(bridges.dim)
-    one, two, left = scratch
-    V, e, gain, ahead = np.zeros((n, n)), np.empty(n), np.zeros((n, 3)), np.zeros((n, 3))
-    start = path.first + i * path.step
+    n, V, e = len(rows), scratch.V, scratch.e
     for a in range(n):
         r, s = rows[a], data.site[rows[a]]
         e[a] = data.base[r] + data.slope[r] * tau[r] - path.constant[s] - path.linear[s] * tau[r]
+        for b in range(a):
+            V[a, b] = 0.0
         V[a, a] = data.y_var[r]
-    for k in range(K):
-        d = bridges.dim[k]
-        for a in range(n):
-            s, t = data.site[rows[a]], tau[rows[a]]
-            _fill_bridge(bridges, k, t - start, start + path.step - t, (one, two), (gain[a], left, ahead[a]))
-            for j in range(d):
-                e[a] -= left[j] * bridges.states[k, j, i, s] + gain[a, j] * bridges.states[k, j, i + 1, s]
-            for b in range(a + 1):
-                _fill_transition(d, bridges.rate[k] * (t - tau[rows[b]]), 1, one)
-                own = 0.0
-                for j in range(d):
-                    own += ahead[b, j] * one[0, j]
-                    for m in range(d):
-                        own -= gain[b, j] * bridges.noise[k, j, m] * gain[a, m]
-                V[a, b] += own * bridges.sites[k, s, data.site[rows[b]]]
+    for k in range(len(bridges.dim)):
+        _add_term(path, bridges, data, rows, tau, i, k, scratch)
     value = 0.0
     for a in range(n):
         for b in range(a + 1):
@@ -122,27 +155,50 @@ def _log_interval(path, bridges, data, rows, tau, i, scratch):
     return value
 
 
+@njit(cache=True, **LEAN_CALLED)
+def _fill_intervals(path, data, order, tau, rows, interval):
+    """Write the measured rows in order of time, and the interval of each; returns how many, -1 if one is beyond."""
+    n = 0
+    for p in range(len(order)):
+        r = order[p]
+        i = int(math.floor((tau[r] - path.first) / path.step))  # noqa: RUF046 (compiled code needs it)
+        if not (0 <= i < len(path.level) - 1):
+            return -1
+        if data.y_var[r] != math.inf:
+            rows[n], interval[n] = r, i
+            n += 1
+    return n
+
+
+@njit(cache=True, **LEAN_CALLED)
+def _most_rows(interval, n):
+    """The most rows of one interval."""
+    most, first = 0, 0
+    for p in range(n):
+        if interval[p] != interval[first]:
+            first = p
+        most = max(most, p + 1 - first)
+    return most
+
+
+@njit(cache=True, **LEAN_CALLED)
+def _sum_intervals(path, bridges, data, rows, interval, tau, n, scratch):
+    total, first = 0.0, 0
+    for p in range(n):
+        if p + 1 == n or interval[p + 1] != interval[first]:
+            total += _log_interval(path, bridges, data, rows[first : p + 1], tau, interval[first], scratch)
+            first = p + 1
+    return total
+
+
 @njit(nogil=True, cache=True, **FAST)
 def log_exact(path, bridges, data, tau):
     """log p(y | tau, path), up to a constant; -inf where a row lies beyond the nodes."""
-    order = np.argsort(tau)
-    rows = np.empty(len(tau), dtype=np.int64)
-    scratch = (np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3))
-    n, now, total = 0, -1, 0.0
-    for p in range(len(order) + 1):
-        i = len(path.level)
-        if p < len(order):
-            r = order[p]
-            i = int(math.floor((tau[r] - path.first) / path.step))  # noqa: RUF046 (compiled code needs it)
-            if not (0 <= i < len(path.level) - 1):
-                return -math.inf
-            if data.y_var[r] == math.inf:
-                continue
-        if i != now:
-            if n > 0:
-                total += _log_interval(path, bridges, data, rows[:n], tau, now, scratch)
-            n, now = 0, i
-        if p < len(order):
-            rows[n] = order[p]
-            n += 1
-    return total
+    rows, interval = np.empty(len(tau), dtype=np.int64), np.empty(len(tau), dtype=np.int64)
+    n = _fill_intervals(path, data, np.argsort(tau), tau, rows, interval)
+    if n < 0:
+        return -math.inf
+    m = _most_rows(interval, n)
+    small = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((2, 3))
+    scratch = Scratch(small[0], small[1], small[2], np.empty((m, m)), np.empty(m), np.empty((m, 3)), np.empty((m, 3)))
+    return _sum_intervals(path, bridges, data, rows, interval, tau, n, scratch)

@@ -14,8 +14,8 @@ from .exact import Bridges
 Array = np.ndarray
 
 #: Nodes are at most so far apart, in length scales, and the variance between them is at most this part of the usual
-#: error of y: then the approximation is close, and nearly every pass is accepted.
-STEP, PART = 0.2, 0.02
+#: error of y: then the approximation is close, and nearly every pass is accepted. That of Matern52 is neglected.
+STEP, PART = (0.35, 0.35, 0.2), 0.02
 #: Rows between two nodes depend on each other: there are at most so many of them, on average.
 ROWS = 8.0
 #: There are at most so many nodes, and so many times as many as rows.
@@ -30,7 +30,7 @@ def node_step(field: Field, values: Values, y_var: float, span: float, n: int) -
             continue
         dim = int(field.layout.dim[k])
         variance = float((_mix(field, values, k) ** 2).sum(axis=1).max())
-        step = min(step, STEP * math.sqrt(2 * dim - 1) / rate)
+        step = min(step, STEP[dim - 1] * math.sqrt(2 * dim - 1) / rate)
         if dim == 1:
             step = min(step, 2.0 * PART * y_var / (variance * rate))
         elif dim == 2:

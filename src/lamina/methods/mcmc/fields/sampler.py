@@ -9,6 +9,7 @@ import numpy as np
 
 from ....errors import KernelError, MethodError
 from ....field import reduced
+from ....field.filter import Series
 from ....field.layout import Values
 from ....field.problem import as_field
 from ....field.reduced import Fitted, Swept
@@ -66,6 +67,7 @@ class FieldChain(Chain):
         self.field_problem = as_field(problem)
         self.reduced, self.target = reduced.reduce(self.field_problem), make_target(problem)
         tau, phi = self.now
+        self.arranged: tuple[Array, Series] | None = None  #: inputs, and their rows in order
         self.range = _range(problem, tau)
         levels = max(int(np.diff(self.target.first).max(initial=1)), 2).bit_length()
         self.steps = np.tile(0.5 * np.where(problem.scale > 0.0, problem.scale, 1.0), (levels + 3, 1))
@@ -100,6 +102,7 @@ class FieldChain(Chain):
     def restore(self, arrays: dict[str, Array]) -> None:
         for name, here in self.snapshot().items():
             here[:] = arrays[name]
+        self.arranged = None
         (low, high), tau = self.range, self.now[0]
         self.range = min(low, float(tau.min())), max(high, float(tau.max()))
 
@@ -128,6 +131,13 @@ class FieldChain(Chain):
         u = (phi[which] - self.problem.prior_mean[which]) / self.problem.prior_sd[which]
         return -0.5 * float(u @ u)
 
+    def _arranged(self) -> Series:
+        """The measured rows at the present inputs, put in order once for all parameters."""
+        tau = self.now[0]
+        if self.arranged is None or self.arranged[0] is not tau:
+            self.arranged = tau, reduced.arrange(self.reduced, tau[self.field_problem.measured])
+        return self.arranged[1]
+
     def _filtered(self, phi: Array, swept: Swept | None = None, transform: Array | None = None) -> State | None:
         """The likelihood at phi and the present inputs, with a filter unless it is ``swept`` already.
 
@@ -136,7 +146,7 @@ class FieldChain(Chain):
         theta = self.field_problem.theta(phi)
         try:
             if swept is None:
-                swept = reduced.sweep(self.reduced, theta, self.now[0][self.field_problem.measured])
+                swept = reduced.sweep(self.reduced, theta, self._arranged())
             transform = reduced.static_roots(self.reduced, theta) if transform is None else transform
             fitted = reduced.fit_static(self.reduced, swept, transform)
         except KernelError:
