@@ -37,7 +37,7 @@ Array = np.ndarray
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
 #: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1, leaps=12)
+MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1, leaps=24)
 #: Chains of records of so many rows compare their parameters in warm-up if the logarithm of one differs by so much, and
 #: take those of another chain if the log-posterior of theta given the inputs is so much higher there.
 LONG, APART, FAR_BETTER = 2000, 1.0, 50.0

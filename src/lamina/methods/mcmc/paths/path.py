@@ -24,8 +24,8 @@ from .places import GRADIENT, MOMENTUM, PLACE, VELOCITY, begin, is_scored, log_d
 #: The acceptance rate at which the step is aimed. It differs from place to place, so the steps of a path are that times
 #: a factor whose logarithm is uniform, from -1.2 to 0.8.
 PATH_TARGET, LEAST_FACTOR, FACTORS = 0.75, -1.2, 2.0
-#: The leapfrog step before warm-up.
-FIRST_STEP = 0.1
+#: The leapfrog step before warm-up, and its limits: where warm-up ends far from the posterior, other steps may suit it.
+FIRST_STEP, LEAST_STEP, MOST_STEP = 0.1, 0.02, 0.2
 #: A path on which the log-density falls so far has lost its way, and ends.
 LOST = 1000.0
 
@@ -92,3 +92,4 @@ def move_along_path(wanted, target, state, leaps, rate, rng):
         sort_again(state.order, state.tau)
     set_carry(rows, math.exp(state.phi[MEMORY]))
     adapt(step, 0, rate, math.exp(min(ratio, 0.0)), PATH_TARGET)
+    step[0] = min(max(step[0], LEAST_STEP), MOST_STEP)
