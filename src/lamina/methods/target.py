@@ -50,6 +50,7 @@ class Needs(NamedTuple):
     t_scale: bool | None  #: it is an unknown
     process: bool | None  #: the gaps are increments of a process in depth
     jumps: bool | None  #: some date has several modes
+    paths: bool | None  #: gaps have memory, and nothing but uncertain dates is known
 
 
 class Target(NamedTuple):
@@ -139,8 +140,14 @@ def make_needs(problem: Problem) -> Needs:
         "t_scale": problem.free[T_SCALE],
         "process": has_process(problem),
         "jumps": (rows.several & (rows.t_var > 0.0)).any(),
+        "paths": problem.model.memory and problem.model.gaps == "gamma" and is_dated_alone(rows),
     }
     return Needs(**{name: True if needed else None for name, needed in found.items()})
+
+
+def is_dated_alone(rows: Rows) -> bool:
+    """Whether there is nothing but dates, all of them uncertain, and all orders are known."""
+    return bool((~rows.measured).all() and (rows.t_var > 0.0).all() and (rows.block < 0).all())
 
 
 @njit(**INLINE)

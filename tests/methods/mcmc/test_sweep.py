@@ -84,6 +84,29 @@ CASES = {
         {**KNOWN, "alpha": 0.75, "memory": 0.8},
         memory=True,
     ),
+    "memory, only dates known": case(
+        record([0.0, 0.5, 0.9, 1.6], [0.4, 0.4, 0.5, 0.5], np.full(4, np.nan), np.inf, depth=[0.0, 1.0, 1.8, 3.0]),
+        "gamma",
+        {},
+        priors={"alpha": (2.5, 1.6), "memory": (0.7, 1.8)},
+        memory=True,
+    ),
+    "memory, only dates known, two sequences with a hiatus": case(
+        record(
+            [0.0, 0.3, 0.7, 1.3, 1.5, 1.9],
+            [0.4, 0.4, 0.4, 0.5, 0.4, 0.5],
+            np.full(6, np.nan),
+            np.inf,
+            depth=[0.0, 0.5, 1.0, 1.5, 2.0, 2.5],
+            sequence=list("ababaa"),
+            hiatus=[False, False, False, False, True, False],
+            least_gap=[0.0, 0.05, 0.0, 0.0, 0.0, 0.0],
+        ),
+        "gamma",
+        {},
+        priors={"alpha": (2.5, 1.5), "memory": (0.6, 1.8)},
+        memory=True,
+    ),
     "memory with rows of unknown order": case(
         record([0.0, 0.3, 0.6, 0.7, 1.0, 1.4], 0.3, depth=[0.0, 1.0, 2.0, 2.0, 3.0, 4.0]),
         "gamma",
@@ -307,6 +330,8 @@ ALONE = {
     "warps with memory": ("long memory known, two sequences, decreasing", 15 << 4),
     "tents under a linear trend": ("memory, linear", 15),
     "lone moves": ("exact rows and rows alone, informative y", 0),
+    "paths": ("memory, only dates known", 0),
+    "paths of several sequences": ("memory, only dates known, two sequences with a hiatus", 0),
 }
 
 
@@ -316,7 +341,8 @@ def test_each_move_of_many_inputs_follows_the_posterior(name, monkeypatch):
     """Beside the moves of single inputs, made three times a window so that errors in it would prevail."""
     case, kinds = ALONE[name]
     lone = 3 if name == "lone moves" else 0
-    moves = mcmc.MOVES._replace(spread=0, stretches=0, tents=3, warps=3, lone=lone, kinds=kinds)
+    leaps = 40 if name.startswith("paths") else 0
+    moves = mcmc.MOVES._replace(spread=0, stretches=0, tents=3, warps=3, lone=lone, kinds=kinds, leaps=leaps)
     monkeypatch.setattr(mcmc, "MOVES", moves)
     test_draws_follow_the_posterior(case)
 

@@ -26,6 +26,8 @@ from .levels.level import LONE
 from .levels.tent import KINDS
 from .levels.window import count_windows
 from .metropolis import FIRST_STEPS, Moves
+from .paths.metric import new_paths
+from .paths.path import FIRST_STEP
 from .positions import Tuning, new_work
 from .spreading import RUNS
 
@@ -35,7 +37,7 @@ Array = np.ndarray
 KEPT = ("tau", "order", "phi", "beta", "mean", "covariance", "root", "steps", "rounds", "moments", "seen")
 #: Parameters move twice a round. A move of theta costs as much as a third of a level of windows, one of alpha as two
 #: thirds. Of these numbers none improves much on effective draws a second (``benchmarks/mixing.py``).
-MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1)
+MOVES = Moves(theta=2, spread=3, tents=1, warps=1, lone=2, kinds=255, shortest=4, growth=2, stretches=1, leaps=24)
 #: Chains of records of so many rows compare their parameters in warm-up if the logarithm of one differs by so much, and
 #: take those of another chain if the log-posterior of theta given the inputs is so much higher there.
 LONG, APART, FAR_BETTER = 2000, 1.0, 50.0
@@ -192,6 +194,7 @@ def new_state(problem: Problem, target: Target, tau: Array, phi: Array) -> State
         trial_order=np.empty(n, dtype=np.int64),
         sums=np.empty((sequences, len(SUMS))),
         carry=np.empty(n),
+        paths=new_paths(problem) if target.needs.paths else np.empty((0, 0)),
     )
 
 
@@ -201,7 +204,7 @@ def _first_tuning(problem: Problem) -> Tuning:
     kinds = KINDS if make_needs(problem).trades is None else LONE + 1
     moves = moves_of(problem)
     windows = np.full((kinds, count_windows(n, moves.shortest, moves.growth)), np.median(scale))
-    return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3))
+    return Tuning(scale, np.full((2, n), 0.5), windows, np.full((2, len(RUNS)), 0.3), np.array([FIRST_STEP]))
 
 
 #: Sweeps of warm-up, unless another number is given.

@@ -7,6 +7,7 @@ A round of the chain makes these moves, each of which leaves the posterior, Eq. 
     gaps       under a linear trend, gaps are stretched, trend coefficients integrated out (``spreading``)
     beta       the trend coefficients, drawn from their exact conditional
     alone      alpha, memory and t_scale given the inputs (``parameters``)
+    path       all innovations, alpha and memory, by Hamiltonian Monte Carlo (``paths``)
     levels     tents, ramps and warps: many inputs at once, at all scales (``levels``)
     then the parameters once more, from theta to alone
     sweep      one sweep over the inputs, forwards and backwards in time in turn (``sweep``)
@@ -40,6 +41,7 @@ from ..target import Trend, collapsed, set_memory
 from .levels.level import move_levels
 from .metropolis import ALPHA_STEP, MEMORY_STEP, T_SCALE_STEP, Moves
 from .parameters import move_alone
+from .paths.path import move_along_path
 from .positions import Tuning, Work
 from .spreading import move_gaps, move_spread
 from .sweep import sweep
@@ -75,6 +77,7 @@ class State(NamedTuple):
     trial_order: np.ndarray  #: (N,) and their order
     sums: np.ndarray  #: (S, 5) of the gaps, see ``gaps.prior.Sums``
     carry: np.ndarray  #: (N,) as it was before a proposal
+    paths: np.ndarray  #: (16, N + S + 2) see ``paths.places``; empty where there are none
 
 
 class Schedule(NamedTuple):
@@ -142,6 +145,7 @@ def advance(target, state, schedule, rng, kept):
         state.rounds[0] += 1
         rate = learning_rate(state, schedule.adapts)
         _move_parameters(target, state, schedule, rate, rng)
+        move_along_path(target.needs.paths, target, state, schedule.moves.leaps, rate, rng)
         move_levels(target, state, schedule.moves, rate, rng)
         _move_parameters(target, state, schedule, rate, rng)
         sweep(target, state, schedule.moves, rate, 1 if state.rounds[0] % 2 == 0 else -1, rng)

@@ -33,6 +33,7 @@ class Moves(NamedTuple):
     shortest: int  #: the shortest windows have about this many positions
     growth: int  #: the windows of each level are so many times as long as those of the level before
     stretches: int  #: whether gaps are stretched in a sweep
+    leaps: int  #: leapfrog steps of a path
 
 
 @njit(**INLINE)

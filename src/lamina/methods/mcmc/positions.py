@@ -31,6 +31,7 @@ class Tuning(NamedTuple):
     stretch: np.ndarray  #: (2, N) standard deviation of a stretch in log gap, by way and row before the gap
     window: np.ndarray  #: (4 or 9, M) of a move of many rows, by its kind (``levels``) and window
     spread: np.ndarray  #: (2, K) of alpha and of memory, when they move together with the gaps
+    path: np.ndarray  #: (1,) the leapfrog steps of a path
 
 
 class Later(NamedTuple):

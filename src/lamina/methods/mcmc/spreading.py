@@ -55,7 +55,7 @@ def _decide(target, state, here, ratio, phi, rng):
 
 
 @njit(**INLINE)
-def _sort_again(order, time):
+def sort_again(order, time):
     """Put rows (N,), nearly in the order of their times (N,), in order: each moves back past those that are later."""
     for p in range(1, len(order)):
         r, q = order[p], p
@@ -116,7 +116,7 @@ def move_spread(target, state, here, what, rate, rng):
             ratio += new_value - value
             ratio += log_parameter_prior(target, proposal, i) - log_parameter_prior(target, state.phi, i)
             copy_array(state.order, state.trial_order)
-            _sort_again(state.trial_order, state.trial)
+            sort_again(state.trial_order, state.trial)
         here, accepted = _decide(target, state, here, ratio, proposal, rng)
         if accepted:
             value = new_value
