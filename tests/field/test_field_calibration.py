@@ -8,7 +8,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 #: Draws that are kept, sweeps from one to the next and of warm-up, and repetitions.
-LENGTH, THIN, WARMUP, REPETITIONS = 15, 16, 200, 20
+LENGTH, THIN, WARMUP, REPETITIONS = 15, 16, 200, 32
 
 
 @pytest.fixture(scope="module")
