@@ -350,3 +350,9 @@ def test_labels_of_many_outliers_do_not_overlap():
     (note,) = [text.get_text() for text in ax.texts if "labelled" in text.get_text()]
     assert note == f"{len(shown)} of 24 outliers labelled"
     assert any(text.get_text() == "0 %" for text in shown)
+
+
+def test_labels_are_placed_in_a_part_of_a_figure():
+    ax = Figure().subfigures(1, 2)[0].subplots()
+    place_labels(ax, ["a", "b"], np.array([[0.2, 0.2], [0.8, 0.8]]), np.full(2, 2.0), "sites")
+    assert {text.get_text() for text in ax.texts} == {"a", "b"}

@@ -80,3 +80,20 @@ def test_the_sentence_gives_the_mean_of_the_whole_core(fits):
     )
     assert said_middle is not None
     assert float(said_middle[1]) == pytest.approx(np.median(whole), abs=0.06)
+
+
+def test_a_core_with_one_date_has_the_same_sections_in_any_unit():
+    for unit in 1.0, 0.01:
+        depth = unit * np.array([0.0, 40.0, 100.0])
+        one = core(depth=depth, t=[100.0, 500.0, 1100.0], t_sd=[np.inf, 20.0, np.inf])
+        np.testing.assert_allclose(sections(one)[0], depth)
+
+
+def test_where_each_section_has_a_hiatus_the_figures_are_empty():
+    hiatus = [True, False]
+    two = core(depth=[0.0, 100.0], t=[100.0, 3000.0], t_sd=20.0, hiatus=hiatus)
+    posterior = lamina.age_depth(two, steps=4, memory=False, draws=200, cores=1)
+    assert accumulation_quantiles(posterior)["q50"].isna().all()
+    assert describe_accumulation(posterior) == ""
+    lamina.plots.accumulation(posterior).figure.draw_without_rendering()
+    assert "Accumulation" in lamina.report.html(posterior)

@@ -185,7 +185,7 @@ def test_the_length_of_a_hiatus_is_described():
     assert took == pytest.approx(2000.0, abs=150.0)
     (text,) = describe_hiatuses(lamina.fit(replace(record, y=0.0 * depth, y_sd=np.full(8, 0.1), hiatus=depth == 30.0),
                                            draws=200, cores=1, max_sweeps=500))  # fmt: skip
-    assert text.startswith("The hiatus between 30 cm and 40 cm, with the sediment between these rows, took ")
+    assert text.startswith("The hiatus between 30 cm and 40 cm, with the sediment between these depths, took ")
     assert describe_hiatuses(lamina.age_depth(record, steps=10, draws=200, cores=1, max_sweeps=500)) == []
 
 

@@ -153,3 +153,17 @@ def test_a_zone_is_suggested_for_negative_ages_only(core):
         read_ages(core(["A,20,2,1,1", "B,500,30,20,1"]))
     assert "NH1" not in str(positive.value)
     assert "curve" not in positive.value.answers
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("lab,age,age unit,error,depth,depth unit,cc", "A,{age},BP,30,{depth},cm,{cc}"),
+        ("labID,age,age_units,error,depth,cc", "A,{age},yr,30,{depth},{cc}"),
+        ("labID,age,error,depth,cc,cc_unit", "A,{age},30,{depth},{cc},none"),
+    ],
+)
+def test_columns_of_units_are_not_those_of_numbers(core, header, row):
+    rows = [row.format(age=age, depth=depth, cc=cc) for age, depth, cc in ((1130, 5, 1), (2500, 20, 3), (3000, 40, 0))]
+    record = read_ages(core(rows, header)).record
+    assert [date and date.curve for date in record.dates] == ["IntCal20", "SHCal20", None]

@@ -134,6 +134,12 @@ def test_limiting_rows_whose_side_is_told_are_limits(table):
     assert "--limiting drop" in facts(understood)["limits"]
 
 
+def test_a_limit_of_0_and_1_may_be_one_of_detection(table):
+    understood = read(table(with_column(EVEN, "limit", ["0", "1", "0", "0"])))
+    assert len(understood.lines) == 4
+    assert understood.record.limit is None
+
+
 def test_limiting_rows_can_be_dropped(table):
     understood = read(table(LIMITS), Options(limiting="drop"))
     assert understood.lines == (2, 5)

@@ -447,14 +447,28 @@ def test_ragged_rows_can_be_left_out(table):
     [
         "# NOAA\n# Title: a core\n# depth\tage_bp\terror\tvalue\tvalue_sd\n",
         "#depth\tage_bp\terror\tvalue\tvalue_sd\n",
+        "# depth\tage_bp\terror\tvalue\tvalue_sd\n#\n",
     ],
 )
-def test_a_header_may_be_the_last_comment(table, above):
+def test_a_header_may_be_a_comment(table, above):
     path = table(f"{above}1\t100\t10\t1\t1\n2\t200\t10\tNA\t1\n3\t300\t10\t2\t1\n")
     understood = read(path, Options(incomplete=True))
     assert_allclose(understood.record.t, [100, 200, 300])
     assert understood.lines[0] == above.count("\n") + 1
-    assert "the last comment above the rows" in understood.describe()
+    assert "a comment above the rows" in understood.describe()
+
+
+@pytest.mark.parametrize(
+    "first", ['# "depth",age_bp,error,value,"value_sd"', '"# depth","age_bp","error","value","value_sd"']
+)
+def test_a_header_in_a_comment_may_be_quoted(table, first):
+    assert_allclose(read(table(f"{first}\n1,100,10,1,1\n2,200,10,1,1\n")).record.t, [100, 200])
+
+
+def test_two_comments_that_may_be_the_header_are_none(table):
+    rows = "10,1000,30\n20,2000,30\n"
+    with pytest.raises(TableError, match="header"):
+        read(table(f"# Depth, Age, Error\n# Age (cal BP), depth (cm), age error (1 sd)\n{rows}"))
 
 
 def test_a_header_of_its_own_is_better_than_a_comment(table):

@@ -49,6 +49,8 @@ def place_labels(ax: Axes, texts: Sequence[str], places: np.ndarray, radius: np.
     from matplotlib.transforms import Bbox
 
     figure: Any = ax.figure
+    while getattr(figure, "figure", figure) is not figure:  # up to the one that holds all
+        figure = figure.figure
     figure.draw_without_rendering()
     inside = ax.get_window_extent()
     reach = radius[:, None] * figure.dpi / 72.0

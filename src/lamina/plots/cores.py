@@ -98,13 +98,14 @@ def accumulation(posterior: Posterior, ax: Axes | None = None, *, sequence: Hash
     low, middle, high = (np.append(table[name], table[name].iloc[-1]) for name in ("q2.5", "q50", "q97.5"))
     ax.fill_between(depths, low, high, step="post", color=MODEL, alpha=0.2, linewidth=0, label="95 %")
     ax.step(depths, middle, where="post", color=MODEL, linewidth=1.4, label="median")
-    ax.set_yscale("log")
-    # Short sections may take next to no time: the lower edge of the band is not worth most of the panel.
-    bottom = max(float(np.nanmin(low)), float(np.nanmin(middle)) / LOWEST_PACE)
-    ax.set_ylim(bottom=bottom)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if np.nanmax(high) < 100.0 * bottom else (1.0,)))
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    if np.isfinite(middle).any():  # otherwise, each section has a hiatus
+        ax.set_yscale("log")
+        # Short sections may take next to no time: the lower edge of the band is not worth most of the panel.
+        bottom = max(float(np.nanmin(low)), float(np.nanmin(middle)) / LOWEST_PACE)
+        ax.set_ylim(bottom=bottom)
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if np.nanmax(high) < 100.0 * bottom else (1.0,)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
     names = describe(posterior.record)
     ax.set_xlabel(plain(names.depth))
     ax.set_ylabel("\n(".join(plain(names.pace).rsplit(" (", 1)))  # the panel is low

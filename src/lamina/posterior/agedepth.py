@@ -128,7 +128,9 @@ def sections(record: Record, sequence: Hashable | None = None) -> tuple[Array, A
     # Where the depth of a hiatus is known, a section begins below it; otherwise, at the next date.
     fixed |= {float(one) for pair in gaps if np.ptp(pair) < AT_ONE_DEPTH * length for one in pair}
     ends = {float(depth.min()), float(depth.max())}
-    found = _apart(np.unique([*depth[record.dated[rows]], *fixed, *ends]), fixed, SHORTEST_SECTION * usual_step(record))
+    dated = np.unique(depth[record.dated[rows]])
+    least = SHORTEST_SECTION * usual_step(record) if len(dated) > 1 else 0.0
+    found = _apart(np.unique([*dated, *fixed, *ends]), fixed, least)
     has_hiatus = np.zeros(len(found) - 1, dtype=bool)
     for low, high in gaps:
         has_hiatus |= (found[:-1] < high) & (low < found[1:])
@@ -234,7 +236,7 @@ def describe_width(posterior: Posterior, ages: pd.DataFrame | None = None) -> st
 def describe_hiatuses(posterior: Posterior) -> list[str]:
     """How long each hiatus took, in a sentence: median and 95 % range.
 
-    Where its depth is known only to lie between two rows, the time between them has sediment in it too.
+    Where its depth is known only to lie between two layers, the time between them has sediment in it too.
     """
     record = posterior.record
     if record.hiatus is None or record.depth is None:
@@ -250,7 +252,7 @@ def describe_hiatuses(posterior: Posterior) -> list[str]:
             ends = [f"{one:.4g} {record.depth_unit}".rstrip() for one in np.sort(record.depth[pair])]
             is_known = np.ptp(record.depth[pair]) < AT_ONE_DEPTH * length
             where = f"The hiatus at a {along} of {ends[0]}" if is_known else f"The hiatus between {' and '.join(ends)}"
-            beside = "" if is_known else ", with the sediment between these rows,"
+            beside = "" if is_known else ", with the sediment between these depths,"
             found.append(f"{where}{beside} took {with_range(middle, low, high, unit)}.")
     return found
 

@@ -202,6 +202,7 @@ def _accumulation(posterior: Posterior, table: pd.DataFrame) -> Figure:
         traces.append(draw.band(x, lows, highs, "band-95", name="95 %", **again))
         traces.append(draw.centre(x, middles, np.repeat(hovers, 2).tolist(), "median") | again)
     frame: dict[str, Any] = draw.layout(axes.depth, axes.pace, _depth_range(posterior))
-    low, high = float(table["q2.5"].min()), float(table["q97.5"].max())
-    frame["yaxis"] |= draw.logarithmic(0.9 * max(low, float(table["q50"].min()) / LOWEST_PACE), 1.1 * high)
+    if known.any():  # otherwise, each section has a hiatus
+        low, high = float(table["q2.5"].min()), float(table["q97.5"].max())
+        frame["yaxis"] |= draw.logarithmic(0.9 * max(low, float(table["q50"].min()) / LOWEST_PACE), 1.1 * high)
     return {"data": traces, "layout": frame}

@@ -114,7 +114,7 @@ _MODIFIERS = Repeated(_MODIFIER)
 _NO_UNIT = Repeated("|".join((_SIGMA, _UNCLEAR, _ERROR, _UP, _LOW, _FILL)))
 _ROLES = {word: (role, rank) for role, ranks in ALIASES.items() for rank, words in enumerate(ranks) for word in words}
 #: Limiting dates; as a part of a header, the word means the limit of a range.
-_LIMIT = ("limit", "limits")
+LIMIT = ("limit", "limits")
 #: The longest alias first.
 _WORDS = tuple(sorted(_ROLES, key=len, reverse=True))
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
@@ -262,7 +262,7 @@ def _parse(index: int, text: str, part: str, named: Mapping[str, str]) -> Header
     header = Header(index, text, unit=_unit(part))
     if len(squashed) > _LONGEST:
         return header
-    if squashed in _LIMIT and squashed not in named:
+    if squashed in LIMIT and squashed not in named:
         return replace(header, role="limiting", word=squashed, rank=1)
     found = _MODIFIERS.around(squashed, (*named, *_WORDS))
     if found and (len(found[1]) > 1 or found[1] in named or _SINGLE.match(body.lower())):

@@ -5,7 +5,7 @@ from typing import cast
 
 from .checks.flags import note_unclear, rejected_rows
 from .columns import Reading
-from .headers import Header
+from .headers import LIMIT, Header
 from .messages import counted, flag, listing, option, quote
 from .places.sites import site_column
 
@@ -204,6 +204,7 @@ def _is_about_limiting(reading: Reading, header: Header) -> bool:
         return True
     flags = set(map(_plain, reading.column(header)))
     if flags & {"0", *_SIGNED}:
-        return flags <= {"0", *_SIGNED, ""} and ("0" in flags or flags >= _SIGNED)
+        may_be_flags = "0" in flags and header.word not in LIMIT  # 0 and 1 may be about limits of detection
+        return flags <= {"0", *_SIGNED, ""} and (may_be_flags or flags >= _SIGNED)
     known = {text for text in flags if text in _INDEX | _LIMITING or "limiting" in text}
     return flags == known and flags != {""}

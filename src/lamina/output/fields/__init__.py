@@ -38,7 +38,7 @@ FIELD_DEMO_INTERVALS = [(0.0, 1700.0), (1700.0, 1900.0), (1900.0, 2000.0)]
 FIELD_DEMO_MAPS = (1000.0, 1950.0)
 FIELD_DEMO_NOTE = (
     "The ages come from age-depth models, which have used the order of the layers: it is not used again.\n"
-    "All 43 places are fitted together, which takes ten to thirty minutes on two CPUs. Ctrl-C keeps what there is so "
+    "All 43 places are fitted together, which takes some minutes on two CPUs. Ctrl-C keeps what there is so "
     "far,\nand --resume continues it."
 )
 

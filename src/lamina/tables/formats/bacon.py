@@ -33,6 +33,15 @@ _COLUMNS = {
     "student a": re.compile(rf"(?:student)?ta{_AFTER}"),
     "student b": re.compile(rf"(?:student)?tb{_AFTER}"),
 }
+#: Their names as Bacon has them: beside such a column, "age unit" and "cc_unit" hold something else.
+_NAMES = {
+    "age": {"age", "14cage", "c14age"},
+    "error": {"error"},
+    "depth": {"depth"},
+    "cc": {"cc"},
+    "delta R": {"dr", "deltar"},
+    "delta R error": {"dstd", "deltastd"},
+}
 #: The last line of a .bacon file: Bacon 0: FixT, K, MinAge, MaxAge, th0, th0p, w.a, w.b, alpha, beta, dmin, dmax;
 _SETTINGS = re.compile(r"^Bacon 0:([^;\n]{1,500});", re.MULTILINE)
 _SUMMARY = ["depth", "min", "max", "median", "mean"]
@@ -42,20 +51,28 @@ _MEMBERS = 400
 
 def bacon_columns(headers: Iterable[Header]) -> dict[str, Header]:
     """The columns that a table has of Bacon's, by what they hold; without those that several columns may be."""
+    return {kind: alike[0] for kind, alike in _by_kind(headers).items() if len(alike) == 1}
+
+
+def _by_kind(headers: Iterable[Header]) -> dict[str, list[Header]]:
+    """The columns that may be each of Bacon's; those with its very name, if there are any."""
     found: dict[str, list[Header]] = {}
     for header in headers:
         kinds = [kind for kind, pattern in _COLUMNS.items() if pattern.fullmatch(squash(header.text))]
-        found.setdefault(kinds[0] if kinds else "", []).append(header)
-    return {kind: alike[0] for kind, alike in found.items() if kind and len(alike) == 1}
+        for kind in kinds[:1]:
+            found.setdefault(kind, []).append(header)
+    exact = {kind: [h for h in alike if squash(h.text) in _NAMES.get(kind, ())] for kind, alike in found.items()}
+    return {kind: exact[kind] or alike for kind, alike in found.items()}
 
 
 def curves_column(table: Table) -> Header | None:
     """The column cc of a table with ages and depths, if it has Bacon's numbers and some row has a curve; else None."""
-    found = bacon_columns(table.headers)
-    if not found.keys() >= {"age", "depth", "cc"}:
+    found = _by_kind(table.headers)
+    if not found.keys() >= {"age", "depth", "cc"} or len(found["cc"]) > 1:
         return None
-    kinds = {cell.strip().removesuffix(".0") for cell in table.column(found["cc"])} - {""}
-    return found["cc"] if kinds <= {_CALENDAR, *_CURVES} and kinds & set(_CURVES) else None
+    cc = found["cc"][0]
+    kinds = {cell.strip().removesuffix(".0") for cell in table.column(cc)} - {""}
+    return cc if kinds <= {_CALENDAR, *_CURVES} and kinds & set(_CURVES) else None
 
 
 def is_bacon_without_cc(headers: Iterable[Header]) -> bool:

@@ -21,6 +21,8 @@ _BOMS = (
 )
 #: Between columns that are aligned with spaces: two or more, or any.
 _WIDE, _ANY = "  ", " "
+#: Of a comment; a quote before it may open the first name.
+_MARK = re.compile(r'^\s*("?)[\s#]*')
 _GAPS = {_WIDE: re.compile(r"(?:\s\s+|\t)"), _ANY: re.compile(r"\s+")}
 Numbered = list[tuple[int, str]]
 
@@ -60,7 +62,7 @@ def read_text(path: Path, data: bytes) -> Rows:
     prose = tuple(line[:LONGEST_PROSE].strip(' #"\t') for _, line in comments[:MOST_PROSE])
     rows = Rows(cells, lines, form, [(i, _width(line, separator)) for i, line in comments], prose=prose)
     if header is not None:
-        fact = Fact("header", "the last comment above the rows", "it has a name for each column, and they have none")
+        fact = Fact("header", "a comment above the rows", "it has a name for each column, and they have none")
         rows = replace(rows, facts=(fact,))
     return noaa.describe(rows, [line for _, line in comments])
 
@@ -70,14 +72,22 @@ def _is_comment(line: str) -> bool:
 
 
 def _commented_header(comments: Numbered, numbered: Numbered, separator: str) -> tuple[int, str] | None:
-    """The last comment above the rows, without its mark, if it names their columns, and their first row does not."""
+    """The comment above the rows, without its mark, if it alone names their columns, and their first row does not."""
     first, row = numbered[0]
-    above = [(i, line.strip(' "').lstrip("#").strip()) for i, line in comments if i < first]
-    if not above or _width(above[-1][1], separator) != _width(row, separator):
+    cells = _split(row, separator)
+    if 2 * sum(map(is_number, cells)) < len(cells):
         return None
-    names, cells = _split(above[-1][1], separator), _split(row, separator)
-    named = all(names) and not any(map(is_number, names))
-    return above[-1] if named and 2 * sum(map(is_number, cells)) >= len(cells) else None
+    above = [(i, _MARK.sub(r"\1", line).rstrip()) for i, line in comments if i < first]
+    fitting = [(i, line) for i, line in above if line and _names(line, separator, len(cells))]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _names(line: str, separator: str, width: int) -> bool:
+    """Whether a line may hold the names of so many columns."""
+    if _width(line, separator) != width:
+        return False
+    names = _split(line, separator)
+    return all(names) and not any(map(is_number, names))
 
 
 def _split(line: str, separator: str) -> list[str]:

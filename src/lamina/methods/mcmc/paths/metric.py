@@ -1,7 +1,7 @@
 """The masses of a path: dates hold sums of gaps, so momenta of gaps that add up to one are related, Eq. (87).
 
-With the velocities v of the scores of a sequence and of its first input, rows move at s_i = sum of g_j v_j over the
-gaps before row i, where g_j is how far a score of one moves what is later. Kinetic energy is
+With the velocities v of the scores of a sequence and of its first input, rows move at s_i = sum of r_j v_j over the
+gaps before row i, where r_j is how far a score of one moves what is later. Kinetic energy is
 
     (sum_j A v_j² + sum_i s_i² / sd_i²) / 2 = v' M v / 2,
 
@@ -24,7 +24,7 @@ from .places import FACTOR, MOMENTUM, PIVOT, PRECISION, REACH, ROOT, ROWS, VELOC
 
 #: A, the precision of a score in its prior, roughly.
 SCORE_PRECISION = 0.3
-#: g_j of a gap of unit u, in units of mean gaps, is ``REACH_OF_SCORE`` (u + ``REACH_LEAST``). The first pace carries
+#: r_j of a gap of unit u, in units of mean gaps, is ``REACH_OF_SCORE`` (u + ``REACH_LEAST``). The first pace carries
 #: over to many later ones.
 REACH_OF_SCORE, REACH_LEAST, REACH_OF_FIRST = 0.3, 0.3, 3.0
 #: Scales of the coordinates of memory and alpha, and of log T in standard deviations of a date.
@@ -94,7 +94,7 @@ def draw_momenta(target, N, paths, rng):
 def set_velocities(rows, N, paths):
     """Velocities v with M v = p, of the momenta p; returns the kinetic energy.
 
-    Of Eq. (87), L D L' s = q, where q_i is p_j / g_j of the gap before row i less that of the gap after it.
+    Of Eq. (87), L D L' s = q, where q_i is p_j / r_j of the gap before row i less that of the gap after it.
     """
     energy = 0.0
     for first in range(N):
