@@ -40,7 +40,7 @@ Array = np.ndarray
 
 EACH, SPAN, T_SD, Y_SD, LEVEL_SD = 8, 7.0, 0.5, 0.1, 1.0
 LATITUDE, LONGITUDE = np.array([35.0, 38.0, 41.0]), np.array([-76.0, -74.0, -71.0])
-GIA, GIA_SD = np.array([0.05, -0.1, 0.2]), np.array([0.05, 0.1, 0.15])
+GIA, GIA_SD = np.array([0.05, -0.1, 0.2]), np.array([0.2, 0.3, 0.4])
 ELSEWHERE = Place(-1, 37.0, -72.0)
 SITE = np.repeat(np.arange(3), EACH)
 LOOSE = SITE == 2  #: rows without order
