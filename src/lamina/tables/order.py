@@ -156,11 +156,10 @@ def _refuse_equal(reading: Reading, key: Array, header: Header, groups: Groups, 
             inside = f" of {quote(name)}" if len(groups) > 1 else ""
             count = "two" if len(rows) == 2 else len(rows)
             place = quote(reading.cells[rows[-1]][header.index])
-            cores = stacked(reading)
-            answers = {"equal_depth": "block"} if cores is None else {"sequence": cores.text}
+            first, answers = or_sequence(reading, equal_depth="block")
             reading.ask(
                 f"{count} rows{inside} have the same place in the order, {place}",
-                f"{or_sequence(cores)}say --equal-depth tie (equal_depth= in Python) if they are one layer with one "
+                f"{first}say --equal-depth tie (equal_depth= in Python) if they are one layer with one "
                 "true input, or --equal-depth block if their order is not known; or average them, tell them apart by "
                 "their exact depths, name their cores in a column core, or leave the cell of one empty, which takes it "
                 "out of the order",
@@ -197,9 +196,8 @@ def _direction(reading: Reading, key: Key, groups: Groups, t: Array) -> Order:
             found = f"the dates do not show which way time runs along the order (rank correlation {trend:.2f})"
             do = f"say it with {option('order_direction', 'increasing or decreasing')}"
             do += f" or {option('scale', 'BP or CE')}" if key.older else ""
-            cores = stacked(reading)
-            answers = {"order_direction": "increasing"} if cores is None else {"sequence": cores.text}
-            raise reading.problem(found, or_sequence(cores) + do, column=key.header).suggesting(**answers)
+            first, answers = or_sequence(reading, order_direction="increasing")
+            raise reading.problem(found, first + do, column=key.header).suggesting(**answers)
     order: Order = "increasing" if increasing else "decreasing"
     reading.fact("direction", f"t is {order} along the order", why)
     return order
@@ -215,11 +213,10 @@ def _upside_down(reading: Reading, key: Key, t: Array) -> TableError:
     other, way = ("CE", "decreasing") if scale == "BP" else ("BP", "increasing")
     likely = "the dates are most likely ages BP" if may_be_bp else f"the dates may be {other}"
     instead = "height or elevation" if key.by == "depth" else "depth"
-    cores = stacked(reading)
-    answers = {"order": "none"} if cores is None else {"sequence": cores.text}
+    first, answers = or_sequence(reading, order="none")
     return reading.problem(
         f"the dates, read as {scale}, get younger where they should get older",
-        f"{or_sequence(cores)}{likely} ({option('scale', other)}), the column may be a {instead} (name it so), or one "
+        f"{first}{likely} ({option('scale', other)}), the column may be a {instead} (name it so), or one "
         f"of the two may be listed from the other end; say {option('order', 'none')} to fit without order, or "
         f"{option('order_direction', way)} if {_UPSIDE_DOWN[key.by]}",
         column=key.header,

@@ -8,7 +8,7 @@ import numpy as np
 from ..columns import Reading
 from ..file import Table
 from ..headers import Header
-from ..matching.sequences import or_sequence, stacked
+from ..matching.sequences import or_sequence
 from ..messages import name_lines, option
 from ..numbers import Array, values
 
@@ -44,10 +44,9 @@ def check_listing(reading: Reading, key: Array, header: Header | None, by: str, 
         again = begins_again(places[known])
         if again is not None:
             say = f"say --order {shlex.quote(depth.text)} to put the rows in the order of this column"
-            cores = stacked(reading)
-            name = or_sequence(cores) or "name the cores in a column core, or "
-            error = reading.problem(AGAIN, name + say, known[again], depth)
-            raise error.suggesting(**({"order": depth.text} if cores is None else {"sequence": cores.text}))
+            first, answers = or_sequence(reading, order=depth.text)
+            name = first or "name the cores in a column core, or "
+            raise reading.problem(AGAIN, name + say, known[again], depth).suggesting(**answers)
         out_of_place += known[turns].tolist()
     if out_of_place:
         reading.warn(not_listed(reading, depth, out_of_place))

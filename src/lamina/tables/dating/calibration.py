@@ -71,7 +71,7 @@ def _shapes(reading: Reading, kind: str, usual: float) -> Array:
     for header in (h for h in reading.headers if h.role == kind):
         found = values(reading, header, "shape of the errors", blank=True)
         shapes = np.where(blanks(reading, header), usual, found)
-        reading.fact("shape of errors", f"the column {header}", "a parameter of Bacon's Student-t errors")
+        reading.fact("shape of errors", f"the column {header}", "of Bacon's Student-t errors, of radiocarbon ages only")
     return shapes
 
 

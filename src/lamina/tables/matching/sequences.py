@@ -48,6 +48,10 @@ def stacked(table: Table) -> Header | None:
     return None
 
 
-def or_sequence(cores: Header | None) -> str:
-    """What to say first if a column names cores: that it does."""
-    return "" if cores is None else f"say {option('sequence', quote(cores.text))} if {cores} names cores or sites, or "
+def or_sequence(table: Table, **answers: str) -> tuple[str, dict[str, str]]:
+    """What to say first, and the likeliest answer, if a column seems to name cores; else nothing, and ``answers``."""
+    cores = stacked(table)
+    if cores is None:
+        return "", answers
+    first = f"say {option('sequence', quote(cores.text))} if {cores} names cores or sites, or "
+    return first, {"sequence": cores.text}
